@@ -1,0 +1,16 @@
+// comb: time-ordered UUIDs, for any C++20 program.
+//
+//   #include <comb/comb.hpp>
+//
+//   if (auto id = comb::comb_uuid()) std::puts(comb::to_text(*id).chars);
+//
+// comb_uuid(), comb_uuid_v7() and hot_uuid(shard) make the ids that the PostgreSQL functions of these names make, with
+// the same bits; comb_timestamp(id), hot_shard(id) and hot_timestamp(id) read them. generator.hpp tells how an id is
+// made.
+#pragma once
+
+#include "generator.hpp"
+#include "hot.hpp"
+#include "system.hpp"
+#include "timestamp.hpp"
+#include "uuid.hpp"

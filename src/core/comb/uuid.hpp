@@ -1,0 +1,85 @@
+// The uuid itself, and the one place where byte order is handled.
+#pragma once
+
+#include <bit>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+
+namespace comb {
+
+// Between the machine's own byte order and big-endian, in either direction.
+constexpr std::uint64_t big_endian(std::uint64_t value) noexcept {
+  return std::endian::native == std::endian::little ? __builtin_bswap64(value) : value;
+}
+
+// 16 bytes in the order in which RFC 9562 prints them. PostgreSQL stores and compares them so, too.
+// All else in comb sees a uuid as two numbers, its halves, whose highest bit is the first that is printed.
+struct uuid {
+  std::uint8_t bytes[16] = {};
+
+  struct halves {
+    std::uint64_t high;
+    std::uint64_t low;
+  };
+
+  static constexpr uuid from(halves parts) noexcept {
+    return std::bit_cast<uuid>(halves{big_endian(parts.high), big_endian(parts.low)});
+  }
+  constexpr std::uint64_t high() const noexcept { return big_endian(std::bit_cast<halves>(*this).high); }
+  constexpr std::uint64_t low() const noexcept { return big_endian(std::bit_cast<halves>(*this).low); }
+
+  // The 4 bits that name the version; they mean something only in the RFC's variant.
+  constexpr int version() const noexcept { return static_cast<int>(high() >> 12 & 0xf); }
+
+  // Whether the variant bits are binary 10, those of RFC 9562.
+  constexpr bool is_rfc_variant() const noexcept { return low() >> 62 == 2; }
+
+  constexpr auto operator<=>(const uuid&) const noexcept = default;
+};
+static_assert(sizeof(uuid) == 16);
+
+// Declared and never defined: what a text that is no uuid calls at compile time, and so does not compile.
+void not_a_uuid();
+
+// A uuid from its canonical text, at compile time only.
+consteval uuid operator""_uuid(const char* text, std::size_t length) {
+  if (length != 36) not_a_uuid();
+  uuid id;
+  std::size_t digits = 0;
+  for (std::size_t i = 0; i < length; ++i) {
+    const char c = text[i];
+    if (i == 8 || i == 13 || i == 18 || i == 23) {
+      if (c != '-') not_a_uuid();
+      continue;
+    }
+    int digit = 0;
+    if (c >= '0' && c <= '9')
+      digit = c - '0';
+    else if (c >= 'a' && c <= 'f')
+      digit = c - 'a' + 10;
+    else
+      not_a_uuid();
+    std::uint8_t& byte = id.bytes[digits++ / 2];
+    byte = static_cast<std::uint8_t>(byte << 4 | digit);
+  }
+  return id;
+}
+
+// The canonical text: 36 characters, and a zero after them.
+struct uuid_text {
+  char chars[37] = {};
+};
+
+constexpr uuid_text to_text(const uuid& id) noexcept {
+  uuid_text text;
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < sizeof id.bytes; ++i) {
+    if (i == 4 || i == 6 || i == 8 || i == 10) text.chars[at++] = '-';
+    text.chars[at++] = "0123456789abcdef"[id.bytes[i] >> 4];
+    text.chars[at++] = "0123456789abcdef"[id.bytes[i] & 0xf];
+  }
+  return text;
+}
+
+}  // namespace comb

@@ -1,0 +1,140 @@
+#include "comb/generator.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <thread>
+#include <vector>
+
+namespace comb {
+namespace {
+
+constexpr stamp at_ms(stamp ms) { return ms * stamps_per_ms; }
+constexpr stamp second = at_ms(1000);
+constexpr stamp noon = at_ms(1'790'000'000'000);
+
+TEST(Stamp, ClockReadingIsRoundedDownToItsUnit) {
+  EXPECT_EQ(stamp_from_clock(0, 0), 0u);
+  EXPECT_EQ(stamp_from_clock(0, 15), 0u);  // a unit is 15.26 ns
+  EXPECT_EQ(stamp_from_clock(0, 16), 1u);
+  EXPECT_EQ(stamp_from_clock(0, 999'999), stamps_per_ms - 1);
+  EXPECT_EQ(stamp_from_clock(0, 1'000'000), stamps_per_ms);
+  EXPECT_EQ(stamp_from_clock(1, 999'999'999), 2 * second - 1);
+  EXPECT_EQ(stamp_from_clock(281'474'976'710, 655'999'999), ~stamp{0});
+}
+
+TEST(Stamp, ClockBefore1970CountsAs1970) { EXPECT_EQ(stamp_from_clock(-1, 999'999'999), 0u); }
+
+TEST(Stamp, EveryMicrosecondOfAMillisecondComesBack) {
+  for (std::int64_t ms : {std::int64_t{0}, std::int64_t{1'790'000'000'000}, (std::int64_t{1} << 48) - 1})
+    for (std::int64_t us = 0; us < 1000; ++us)
+      ASSERT_EQ(micros_from_stamp(stamp_from_micros(ms * 1000 + us)), ms * 1000 + us);
+}
+
+TEST(Stamp, GivenTimeIsRoundedUp) {
+  EXPECT_EQ(stamp_from_micros(1), 66u);  // 65.536 units
+  EXPECT_EQ(stamp_from_micros(125), 8192u);
+  EXPECT_EQ(stamp_from_micros(max_stamp_micros) >> fraction_bits, (stamp{1} << 48) - 1);
+}
+
+// Runs a clock's readings through the sequencer and demands that each stamp be greater than the one before.
+std::vector<stamp> run(std::vector<stamp> readings) {
+  std::atomic<stamp> last{0};
+  std::vector<stamp> stamps;
+  for (const stamp now : readings) {
+    const sequence_step step = take_stamp(last, now);
+    EXPECT_FALSE(step.restarted);
+    EXPECT_TRUE(stamps.empty() || step.next > stamps.back());
+    stamps.push_back(step.next);
+  }
+  return stamps;
+}
+
+TEST(Sequencer, FollowsAClockThatRuns) {
+  EXPECT_EQ(run({noon, noon + 7, noon + second}), (std::vector<stamp>{noon, noon + 7, noon + second}));
+}
+
+TEST(Sequencer, StandingClockGivesOneUnitMoreEachTime) {
+  EXPECT_EQ(run({noon, noon, noon, noon + 2, noon + 9}),
+            (std::vector<stamp>{noon, noon + 1, noon + 2, noon + 3, noon + 9}));
+}
+
+TEST(Sequencer, ClockBackByAnHourGoesOnFromTheLast) {
+  const stamp before = noon - 3600 * second;
+  EXPECT_EQ(run({noon, before, before + second, noon + second}),
+            (std::vector<stamp>{noon, noon + 1, noon + 2, noon + second}));
+}
+
+TEST(Sequencer, ClockAheadByAMinuteAndBack) {
+  EXPECT_EQ(run({noon, noon + 60 * second, noon + second}),
+            (std::vector<stamp>{noon, noon + 60 * second, noon + 60 * second + 1}));
+}
+
+TEST(Sequencer, ClockAheadByAYearAndBackStartsAgainOnce) {
+  std::atomic<stamp> last{noon};
+  EXPECT_EQ(take_stamp(last, noon + 365 * stamps_per_day).next, noon + 365 * stamps_per_day);
+  const sequence_step back = take_stamp(last, noon + second);
+  EXPECT_TRUE(back.restarted);
+  EXPECT_EQ(back.last, noon + 365 * stamps_per_day);
+  EXPECT_EQ(back.next, noon + second);
+  const sequence_step next = take_stamp(last, noon + second);
+  EXPECT_FALSE(next.restarted);
+  EXPECT_EQ(next.next, noon + second + 1);
+}
+
+TEST(Sequencer, ADayAheadIsFollowedAndAUnitMoreIsNot) {
+  EXPECT_FALSE(step_sequence(noon + stamps_per_day, noon).restarted);
+  EXPECT_TRUE(step_sequence(noon + stamps_per_day + 1, noon).restarted);
+}
+
+TEST(Sequencer, ThreadsThatShareAWordGetNoStampTwice) {
+  constexpr std::size_t threads = 4, each = 200'000;
+  std::atomic<stamp> last{noon};
+  std::vector<std::vector<stamp>> taken(threads);
+  std::vector<std::thread> running;
+  for (auto& own : taken)
+    running.emplace_back([&own, &last] {
+      for (std::size_t i = 0; i < each; ++i) own.push_back(take_stamp(last, noon).next);
+    });
+  for (auto& thread : running) thread.join();
+
+  std::vector<bool> seen(threads * each + 1);
+  for (const auto& own : taken) {
+    ASSERT_TRUE(std::is_sorted(own.begin(), own.end()));
+    for (const stamp one : own) {
+      ASSERT_FALSE(seen.at(one - noon));
+      seen[one - noon] = true;
+    }
+  }
+}
+
+TEST(Bits, FixedBitsOfEachLabel) {
+  for (const std::uint64_t random : {std::uint64_t{0}, ~std::uint64_t{0}})
+    for (const stamp at : {stamp{0}, noon + 12'345, ~stamp{0}}) {
+      const uuid comb = uuid_from_stamp(at, version::comb, random), v7 = uuid_from_stamp(at, version::v7, random);
+      EXPECT_EQ(comb.version(), 4);
+      EXPECT_EQ(v7.version(), 7);
+      EXPECT_TRUE(comb.is_rfc_variant() && v7.is_rfc_variant());
+      EXPECT_EQ(stamp_from_uuid(comb), at);
+      EXPECT_EQ(stamp_from_uuid(v7), at);
+      EXPECT_EQ(comb.low() & ((std::uint64_t{1} << 58) - 1), random >> 6);
+    }
+}
+
+TEST(Bits, PlaceOfEachPart) {
+  const uuid id = uuid_from_stamp(0x0123456789ab'cdef, version::v7, 0x0123456789abcdef);
+  EXPECT_STREQ(to_text(id).chars, "01234567-89ab-7cde-bd23-456789abcdef");
+}
+
+TEST(Bits, OrderOfIdsIsOrderOfStamps) {
+  std::mt19937_64 random(1);
+  for (int i = 0; i < 100'000; ++i) {
+    const stamp a = random(), b = i % 2 ? random() : a + random() % 70'000;
+    const uuid first = uuid_from_stamp(a, version::comb, random()), then = uuid_from_stamp(b, version::comb, random());
+    ASSERT_TRUE(a == b || (first < then) == (a < b));
+  }
+}
+
+}  // namespace
+}  // namespace comb

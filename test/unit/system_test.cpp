@@ -1,0 +1,98 @@
+// The free-standing generator, through the header that a program includes.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <comb/comb.hpp>
+
+#include <algorithm>
+#include <thread>
+#include <vector>
+
+namespace comb {
+namespace {
+
+std::int64_t clock_micros() {
+  const timespec now = system::now();
+  return now.tv_sec * 1'000'000 + now.tv_nsec / 1000;
+}
+
+TEST(System, IdsAscendOverAllThreads) {
+  uuid last = *comb_uuid();
+  for (int i = 0; i < 100'000; ++i) {
+    uuid next;
+    if (i % 1000 == 0)
+      std::thread([&next] { next = *comb_uuid(); }).join();
+    else
+      next = *comb_uuid();
+    ASSERT_GT(next, last);
+    last = next;
+  }
+}
+
+TEST(System, TimeIsTheClocks) {
+  for (const uuid id : {*comb_uuid(), *comb_uuid_v7()}) {
+    EXPECT_LE(*comb_timestamp_micros(id), clock_micros());
+    EXPECT_GT(*comb_timestamp_micros(id), clock_micros() - 60'000'000);
+  }
+  const uuid hot = *hot_uuid(-3);
+  EXPECT_LE(hot_timestamp(hot), clock_micros());
+  EXPECT_EQ(hot_shard(hot), -3);
+}
+
+TEST(System, HotIdsAscendAlsoWhenTheCounterRunsOut) {
+  ASSERT_TRUE(hot_uuid(1));
+  system::hot.last.counter = 0xfffffe;
+  uuid last = *hot_uuid(1);
+  for (int i = 0; i < 100; ++i) {
+    const uuid next = *hot_uuid(1);
+    ASSERT_GT(next, last);
+    last = next;
+  }
+}
+
+// Random bits of ids made in a forked child and in its parent afterwards; a child that went on with its parent's pool
+// would give the same.
+TEST(System, ForkedChildSharesNoRandomBits) {
+  constexpr std::size_t count = 1000;
+  ASSERT_TRUE(comb_uuid() && hot_uuid(1));  // the pool is filled, the node drawn
+
+  int pipe_ends[2];
+  ASSERT_EQ(pipe(pipe_ends), 0);
+  const auto make = [] {
+    std::vector<uuid> ids;
+    for (std::size_t i = 0; i < count; ++i) ids.push_back(*comb_uuid());
+    ids.push_back(*hot_uuid(1));
+    return ids;
+  };
+  const pid_t child = fork();
+  if (child == 0) {
+    const auto ids = make();
+    const auto size = static_cast<ssize_t>(ids.size() * sizeof(uuid));
+    _exit(write(pipe_ends[1], ids.data(), ids.size() * sizeof(uuid)) == size ? 0 : 1);
+  }
+  std::vector<uuid> theirs(count + 1);
+  auto* next = reinterpret_cast<char*>(theirs.data());
+  for (std::size_t left = theirs.size() * sizeof(uuid); left > 0;) {
+    const ssize_t got = read(pipe_ends[0], next, left);
+    ASSERT_GT(got, 0);
+    next += got;
+    left -= static_cast<std::size_t>(got);
+  }
+  int status = 1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  ASSERT_EQ(status, 0);
+
+  auto ours = make();
+  const auto node = [](const uuid& hot) { return (hot.high() & 0xffffffff) << 8 | hot.low() >> 56; };
+  EXPECT_NE(node(ours.back()), node(theirs.back()));
+  ours.pop_back();
+  theirs.pop_back();
+  std::vector<std::uint64_t> bits;
+  for (const uuid& id : ours) bits.push_back(id.low() << 6);
+  for (const uuid& id : theirs) bits.push_back(id.low() << 6);
+  std::sort(bits.begin(), bits.end());
+  EXPECT_EQ(std::adjacent_find(bits.begin(), bits.end()), bits.end());
+}
+
+}  // namespace
+}  // namespace comb

@@ -1,0 +1,59 @@
+#include "comb/timestamp.hpp"
+
+#include <gtest/gtest.h>
+
+namespace comb {
+namespace {
+
+constexpr std::int64_t rfc_example = 1'645'557'742'000'000;  // 2022-02-22 19:22:22 UTC, in all of RFC 9562's appendix A
+
+// A uuid with the given version and variant bits, and all others set.
+uuid labelled(int version, std::uint64_t variant) {
+  return uuid::from(
+      {~std::uint64_t{0xf000} | static_cast<std::uint64_t>(version) << 12, variant << 62 | ~std::uint64_t{0} >> 2});
+}
+
+TEST(Timestamp, OnlyVersionsOfTheRfcVariantWithoutTimeGiveNothing) {
+  for (int version = 0; version < 16; ++version) {
+    const bool timeless = version == 2 || version == 3 || version == 5 || version == 8;
+    EXPECT_EQ(comb_timestamp(labelled(version, 2)).has_value(), !timeless) << version;
+    EXPECT_EQ(comb_timestamp_micros(labelled(version, 2)).has_value(), !timeless) << version;
+    for (const std::uint64_t variant : {0, 1, 3}) {
+      EXPECT_EQ(comb_timestamp(labelled(version, variant)), ((std::int64_t{1} << 48) - 1) * 1000) << version;
+    }
+  }
+}
+
+TEST(Timestamp, VersionsOneAndSixReadTheirOwnClock) {
+  for (const uuid id : {"c232ab00-9414-11ec-b3c8-9f6bdeced846"_uuid, "1ec9414c-232a-6b00-b3c8-9f6bdeced846"_uuid}) {
+    EXPECT_EQ(comb_timestamp(id), rfc_example);
+    EXPECT_EQ(comb_timestamp_micros(id), rfc_example);
+  }
+  // the epoch, and a tick (of 100 ns) before a microsecond ends
+  EXPECT_EQ(comb_timestamp("00000000-0000-1000-8000-000000000000"_uuid), -12'219'292'800'000'000);
+  EXPECT_EQ(comb_timestamp("00000013-0000-1000-8000-000000000000"_uuid), -12'219'292'800'000'000 + 1);
+  // the end of 60 bits, in 5236
+  EXPECT_EQ(comb_timestamp(labelled(1, 2)), 103'072'857'660'684'697);
+  EXPECT_EQ(comb_timestamp(labelled(6, 2)), 103'072'857'660'684'697);
+}
+
+TEST(Timestamp, FractionIsReadOnlyWhereAskedFor) {
+  const uuid id = uuid_from_stamp(stamp_from_micros(rfc_example + 999), version::v7, 0);
+  EXPECT_EQ(comb_timestamp(id), rfc_example);
+  EXPECT_EQ(comb_timestamp_micros(id), rfc_example + 999);
+}
+
+TEST(Timestamp, TwelveBitsOfAFractionReadWithinOfTheirUnit) {
+  // PostgreSQL 18 rounds to 1/4096 ms and fills the next bits at random
+  for (std::int64_t ns = 0; ns < 1'000'000; ns += 61) {
+    const auto twelve = static_cast<stamp>(ns * 4096 / 1'000'000);
+    for (const stamp random : {0, 15}) {
+      const auto micros = comb_timestamp_micros(uuid_from_stamp(twelve << 4 | random, version::v7, 0));
+      ASSERT_LE(*micros, ns / 1000 + 1);
+      ASSERT_GE(*micros, ns / 1000 - 1);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace comb
