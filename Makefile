@@ -1,0 +1,54 @@
+# comb is built with PGXS. `make demo` and `make test` need nothing but Debian and make: they set up all else.
+
+# The folder of this file: elsewhere than the build when it is run as `make -f PATH/Makefile` (a VPATH build).
+here := $(dir $(lastword $(MAKEFILE_LIST)))
+listed = $(patsubst $(here)%,%,$(wildcard $(here)$(1)))
+
+EXTENSION = comb
+MODULE_big = comb
+OBJS = $(patsubst %.cpp,%.o,$(call listed,src/pg/*.cpp))
+DATA = $(call listed,sql/comb--*.sql)
+HEADERS_comb = $(call listed,src/core/comb/*.hpp)
+REGRESS = $(patsubst test/sql/%.sql,%,$(call listed,test/sql/*.sql))
+REGRESS_OPTS = --inputdir=$(here)test --load-extension=comb
+
+# comb.control alone has the version.
+EXTVERSION := $(shell sed -n "s/^default_version *= *'\(.*\)'/\1/p" $(here)comb.control)
+
+PG_CONFIG ?= pg_config
+# The server's headers are for C and older C++, so they come in as a system's, for which compilers give no warnings.
+PG_CPPFLAGS = -isystem $(shell $(PG_CONFIG) --includedir-server) -I$(here)src/core -DCOMB_VERSION='"$(EXTVERSION)"'
+PG_CXXFLAGS = -std=c++20 -Wall -Wextra -fno-exceptions -fno-rtti -fno-threadsafe-statics -fvisibility=hidden
+
+PGXS := $(wildcard $(shell $(PG_CONFIG) --pgxs 2>/dev/null))
+ifdef PGXS
+include $(PGXS)
+# PGXS compiles bitcode without PG_CXXFLAGS.
+BITCODE_CXXFLAGS += $(PG_CXXFLAGS)
+
+$(OBJS) $(OBJS:.o=.bc): $(addprefix $(here),$(HEADERS_comb) $(call listed,src/pg/*.hpp)) | $(CURDIR)/src/pg
+$(CURDIR)/src/pg:
+	mkdir -p $@
+
+test/unit/run: $(addprefix $(here),$(HEADERS_comb) $(call listed,test/unit/*.cpp))
+	$(CXX) -std=c++20 -O2 -Wall -Wextra -I$(here)src/core -o $@ $(filter %.cpp,$^) -lgtest -lgtest_main -pthread
+EXTRA_CLEAN = test/unit/run
+
+ifdef VPATH
+# pg_regress looks for expected/ where it runs.
+installcheck: expected-link
+.PHONY: expected-link
+expected-link:
+	[ -e expected ] || ln -s $(abspath $(here))/expected expected
+endif
+else
+all install installcheck clean:
+	@echo "$(PG_CONFIG) names no PostgreSQL server to build for. Install its headers (Debian: postgresql-server-dev-NN)," >&2
+	@echo "or give PG_CONFIG=/path/to/pg_config." >&2
+	@exit 1
+endif
+
+# On a throwaway copy of the server, removed at the end; test/sandbox installs what is missing.
+.PHONY: demo test bench
+demo test bench:
+	@$(here)test/sandbox $@

@@ -1,0 +1,28 @@
+// Randomness for ids: the core's pool on the server's strong source.
+#pragma once
+
+#include <cstdint>
+
+#include "comb/entropy_pool.hpp"
+#include "postgres.hpp"
+
+namespace comb::pg {
+
+// Names this process to the core, which starts afresh in another. Nothing is drawn in the postmaster, whose memory
+// every backend would inherit.
+inline std::uint64_t this_process() {
+  Assert(IsUnderPostmaster || !IsPostmasterEnvironment);
+  return static_cast<std::uint64_t>(MyProcPid);
+}
+
+inline constinit entropy_pool pool;
+
+// 64 random bits of pg_strong_random. An error when it fails, as gen_random_uuid() gives; never a weaker source.
+inline std::uint64_t random_word() {
+  std::uint64_t word = 0;
+  if (!pool.take(word, this_process(), pg_strong_random))
+    ereport(ERROR, errcode(ERRCODE_INTERNAL_ERROR), errmsg("could not generate random values"));
+  return word;
+}
+
+}  // namespace comb::pg

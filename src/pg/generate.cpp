@@ -1,0 +1,64 @@
+// comb_uuid(), comb_uuid_v7(), hot_uuid(), and the same for a given time.
+#include "comb/generator.hpp"
+#include "comb/hot.hpp"
+#include "datum.hpp"
+#include "entropy.hpp"
+#include "postgres.hpp"
+#include "sequence.hpp"
+
+namespace comb::pg {
+
+namespace {
+
+Datum next_uuid(version label) {
+  const std::uint64_t random = random_word();
+  return uuid_result(uuid_from_stamp(next_stamp(), label, random));
+}
+
+Datum uuid_at(version label, TimestampTz at) {
+  // compared in PostgreSQL's epoch, in which the infinities are the ends of the type and nothing overflows
+  if (at < timestamptz_from_unix(min_stamp_micros) || at > timestamptz_from_unix(max_stamp_micros))
+    ereport(ERROR, errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
+            errmsg("timestamp must be from 1970-01-01 00:00:00+00 to 10889-08-02 05:31:50.655999+00"),
+            errdetail("It is %s.", timestamptz_to_str(at)));
+  return uuid_result(uuid_from_stamp(stamp_from_micros(at + micros_from_1970_to_2000), label, random_word()));
+}
+
+constinit hot_state hot;
+
+}  // namespace
+
+COMB_FUNCTION(comb_uuid) { return next_uuid(version::comb); }
+
+COMB_FUNCTION(comb_uuid_at) { return uuid_at(version::comb, PG_GETARG_TIMESTAMPTZ(0)); }
+
+COMB_FUNCTION(comb_uuid_v7) { return next_uuid(version::v7); }
+
+COMB_FUNCTION(comb_uuid_v7_at) { return uuid_at(version::v7, PG_GETARG_TIMESTAMPTZ(0)); }
+
+COMB_FUNCTION(hot_uuid) {
+  const std::int32_t shard = PG_GETARG_INT32(0);
+  const std::uint64_t random = random_word();
+  const auto now = static_cast<std::uint64_t>(clock_now().tv_sec);
+  const hot_time last = hot.last;
+  const hot_step step = step_hot(hot, now, this_process(), random);
+  hot = step.next;
+  if (step.restarted)
+    warn_of_restart(static_cast<std::int64_t>(last.seconds) * USECS_PER_SEC,
+                    static_cast<std::int64_t>(now) * USECS_PER_SEC);
+  return uuid_result(uuid_from_hot(hot.last, shard));
+}
+
+COMB_FUNCTION(hot_uuid_at) {
+  const std::int32_t shard = PG_GETARG_INT32(0);
+  const TimestampTz at = PG_GETARG_TIMESTAMPTZ(1);
+  if (at < timestamptz_from_unix(0) || TIMESTAMP_IS_NOEND(at))
+    ereport(ERROR, errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
+            errmsg("timestamp must be finite and not before 1970-01-01 00:00:00+00"),
+            errdetail("It is %s.", timestamptz_to_str(at)));
+  // unsigned, because the last days that a timestamptz holds lie past a signed number of microseconds since 1970
+  const std::uint64_t micros = static_cast<std::uint64_t>(at) + micros_from_1970_to_2000;
+  return uuid_result(uuid_from_hot(hot_time_at(micros / USECS_PER_SEC, random_word()), shard));
+}
+
+}  // namespace comb::pg

@@ -1,0 +1,11 @@
+// What makes this a library that PostgreSQL loads.
+#include "postgres.hpp"
+
+extern "C" {
+__attribute__((visibility("default"))) const Pg_magic_struct* Pg_magic_func();
+#ifdef PG_MODULE_MAGIC_EXT
+PG_MODULE_MAGIC_EXT(.name = "comb", .version = COMB_VERSION);
+#else
+PG_MODULE_MAGIC;
+#endif
+}

@@ -1,0 +1,30 @@
+// comb_timestamp(), comb_timestamp_micros(), hot_shard(), hot_timestamp().
+#include "comb/hot.hpp"
+#include "comb/timestamp.hpp"
+#include "datum.hpp"
+#include "postgres.hpp"
+
+namespace comb::pg {
+
+namespace {
+
+Datum timestamptz_or_null(FunctionCallInfo fcinfo, std::optional<std::int64_t> unix_micros) {
+  if (!unix_micros) PG_RETURN_NULL();
+  return TimestampTzGetDatum(timestamptz_from_unix(*unix_micros));
+}
+
+}  // namespace
+
+COMB_FUNCTION(comb_timestamp) { return timestamptz_or_null(fcinfo, comb::comb_timestamp(uuid_arg(fcinfo, 0))); }
+
+COMB_FUNCTION(comb_timestamp_micros) {
+  return timestamptz_or_null(fcinfo, comb::comb_timestamp_micros(uuid_arg(fcinfo, 0)));
+}
+
+COMB_FUNCTION(hot_shard) { return Int32GetDatum(comb::hot_shard(uuid_arg(fcinfo, 0))); }
+
+COMB_FUNCTION(hot_timestamp) {
+  return TimestampTzGetDatum(timestamptz_from_unix(comb::hot_timestamp(uuid_arg(fcinfo, 0))));
+}
+
+}  // namespace comb::pg
