@@ -1,0 +1,26 @@
+# Sourced by what runs in the sandbox: one throwaway server, on a socket of its own.
+
+export PGHOST=$SANDBOX/socket PGPORT=5432 PGUSER=postgres PGDATABASE=postgres
+export PSQLRC=/dev/null
+
+# Builds comb and installs it in the sandbox's server; prints only what goes wrong.
+build_comb() {
+  make -j"$(nproc)" install >"$SANDBOX/build.log" 2>&1 || {
+    cat "$SANDBOX/build.log" >&2
+    return 1
+  }
+}
+
+# start_cluster [SETTING=VALUE ...]
+start_cluster() {
+  mkdir -m 700 "$PGHOST"
+  initdb -D "$SANDBOX/data" -U postgres -A trust --no-locale -E UTF8 --no-sync >"$SANDBOX/initdb.log" 2>&1 || {
+    cat "$SANDBOX/initdb.log" >&2
+    return 1
+  }
+  printf '%s\n' "listen_addresses = ''" "unix_socket_directories = '$PGHOST'" "$@" >>"$SANDBOX/data/postgresql.conf"
+  pg_ctl -D "$SANDBOX/data" -l "$SANDBOX/server.log" -w start >/dev/null || {
+    cat "$SANDBOX/server.log" >&2
+    return 1
+  }
+}

@@ -1,0 +1,14 @@
+-- What the extension consists of, and how each part is declared.
+SELECT p.oid::regprocedure AS function, p.provolatile AS volatile, p.proisstrict AS strict, p.proparallel AS parallel,
+       p.proleakproof AS leakproof, l.lanname AS language
+FROM pg_depend AS d JOIN pg_proc AS p ON d.objid = p.oid JOIN pg_language AS l ON p.prolang = l.oid
+WHERE d.refclassid = 'pg_extension'::regclass AND d.classid = 'pg_proc'::regclass AND d.deptype = 'e'
+  AND d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'comb')
+ORDER BY p.oid::regprocedure::text COLLATE "C";
+
+-- Everything has a comment.
+SELECT pg_describe_object(d.classid, d.objid, 0) AS without_comment
+FROM pg_depend AS d
+WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e'
+  AND d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'comb')
+  AND obj_description(d.objid, d.classid::regclass::name) IS NULL;

@@ -1,0 +1,36 @@
+-- Nothing that a user puts ahead in the search path changes what a function does.
+CREATE SCHEMA tricks;
+CREATE FUNCTION tricks.wrong(uuid, uuid) RETURNS bool LANGUAGE sql AS 'SELECT false';
+CREATE FUNCTION tricks.wrong(timestamptz, timestamptz) RETURNS bool LANGUAGE sql AS 'SELECT false';
+CREATE FUNCTION tricks.wrong(timestamptz, interval) RETURNS timestamptz LANGUAGE sql AS 'SELECT ''epoch''::timestamptz';
+CREATE FUNCTION tricks.int4(uuid) RETURNS int LANGUAGE sql AS 'SELECT 0';
+CREATE FUNCTION tricks.uuid_send(uuid) RETURNS bytea LANGUAGE sql AS 'SELECT ''''::bytea';
+CREATE FUNCTION tricks.now() RETURNS timestamptz LANGUAGE sql AS 'SELECT ''epoch''::timestamptz';
+CREATE FUNCTION tricks.clock_timestamp() RETURNS timestamptz LANGUAGE sql AS 'SELECT ''epoch''::timestamptz';
+CREATE OPERATOR tricks.= (LEFTARG = uuid, RIGHTARG = uuid, FUNCTION = tricks.wrong);
+CREATE OPERATOR tricks.< (LEFTARG = uuid, RIGHTARG = uuid, FUNCTION = tricks.wrong);
+CREATE OPERATOR tricks.>= (LEFTARG = timestamptz, RIGHTARG = timestamptz, FUNCTION = tricks.wrong);
+CREATE OPERATOR tricks.+ (LEFTARG = timestamptz, RIGHTARG = interval, FUNCTION = tricks.wrong);
+CREATE DOMAIN tricks.uuid AS text;
+CREATE DOMAIN tricks.int4 AS text;
+
+-- What was read and made with the usual path ...
+CREATE TEMP TABLE before AS
+SELECT id, comb_timestamp(id) AS ms, comb_timestamp_micros(id) AS us, hot_shard(id) AS shard, hot_timestamp(id) AS s
+FROM (SELECT comb_uuid() AS id UNION ALL SELECT comb_uuid_v7() UNION ALL SELECT hot_uuid(7)) AS made;
+
+-- ... is the same with the tricks first, also for an extension that is created under them.
+SET search_path = tricks, pg_catalog, public;
+SELECT pg_catalog.count(*) FROM before
+WHERE (ms, us, shard, s) IS NOT DISTINCT FROM (comb_timestamp(id), comb_timestamp_micros(id), hot_shard(id), hot_timestamp(id));
+SELECT comb_timestamp(comb_uuid()) OPERATOR(pg_catalog.>=) (SELECT pg_catalog.min(ms) FROM before) AS made;
+
+DROP EXTENSION comb;
+CREATE EXTENSION comb SCHEMA tricks;
+SELECT pg_catalog.count(*) FROM before
+WHERE (ms, us, shard, s) IS NOT DISTINCT FROM (comb_timestamp(id), comb_timestamp_micros(id), hot_shard(id), hot_timestamp(id));
+DROP EXTENSION comb;
+RESET search_path;
+CREATE EXTENSION comb;
+SET client_min_messages = warning;
+DROP SCHEMA tricks CASCADE;

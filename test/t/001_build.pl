@@ -1,0 +1,108 @@
+# How the tree builds: compilers, places, what the library needs and shows, headers on their own, versions.
+use strict;
+use warnings;
+use File::Basename;
+use File::Path qw(make_path);
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $top = $ENV{SANDBOX} . '/comb';
+my $pg_config = $ENV{PG_CONFIG};
+my $scratch = PostgreSQL::Test::Utils::tempdir();
+
+sub run_in
+{
+	my ($dir, $command) = @_;
+	my $output = `cd '$dir' && { $command; } 2>&1`;
+	diag($output) if $? != 0;
+	return ($? == 0, $output);
+}
+
+sub contents { return PostgreSQL::Test::Utils::slurp_file($_[0]) }
+
+my ($clang) = grep { -x } map { glob "$_/clang++ $_/clang++-[0-9]*" } split /:/, $ENV{PATH};
+ok($clang, 'there is a clang++');
+
+# The build that is installed: g++, in the tree, with bitcode where the server has it.
+my $log = contents("$ENV{SANDBOX}/build.log");
+unlike($log, qr/warning/i, 'g++ gives no warnings');
+
+# Another: clang++, in a folder elsewhere, without bitcode. Its tests find their files, too.
+make_path("$scratch/vpath");
+my ($ok, $output) = run_in("$scratch/vpath", "make -f '$top/Makefile' CXX='$clang' with_llvm=no");
+ok($ok, 'clang++ builds in another folder');
+unlike($output, qr/warning/i, 'clang++ gives no warnings');
+ok(!-e "$scratch/vpath/src/pg/module.bc", 'without bitcode where with_llvm is no');
+($output) = (run_in("$scratch/vpath", "make -n -f '$top/Makefile' installcheck"))[1];
+like($output, qr/ln -s \Q$top\E\/expected/, 'expected results are found from another folder');
+
+for my $library ("$top/comb.so", "$scratch/vpath/comb.so")
+{
+	my $needs = `ldd '$library'`;
+	my @others = grep { !/linux-vdso|libc\.so|ld-linux|ld64|ld\.so/ } split /\n/, $needs;
+	is("@others", '', 'the library needs libc only');
+	my @symbols = split /\n/, `nm -D '$library'`;
+	is(join(' ', grep { / U (_Z|__cxa|__gxx)/ } @symbols), '', 'and nothing of the C++ run time');
+	my @unexpected = grep { / [TDBRVWu] / && !/ (pg_finfo_)?(comb|hot)_\w+$| Pg_magic_func$| _PG_init$/ } @symbols;
+	is("@unexpected", '', 'and shows nothing but its functions');
+}
+
+# The core stands alone: each header, strictly, with both compilers, and no header of PostgreSQL or of src/pg.
+for my $header (glob "$top/src/core/comb/*.hpp")
+{
+	my $name = basename($header);
+	for my $compiler ('g++', $clang)
+	{
+		($ok, $output) = run_in($scratch,
+			"echo '#include <comb/$name>' | $compiler -std=c++20 -fsyntax-only -Wall -Wextra -Wpedantic -Wshadow -Wconversion"
+			  . " -I'$top/src/core' -xc++ -");
+		ok($ok && $output eq '', "$name compiles alone, " . basename($compiler));
+	}
+	unlike(contents($header), qr/#include [<"].*(postgres|fmgr|pg)/, "$name knows nothing of PostgreSQL");
+}
+# And the server's headers come in through one.
+for my $source (glob "$top/src/pg/*.?pp")
+{
+	next if basename($source) eq 'postgres.hpp';
+	unlike(contents($source), qr/#include <(postgres|fmgr|miscadmin|utils|access|storage|catalog)/,
+		basename($source) . ' leaves the server to postgres.hpp');
+}
+
+# A program makes ids with the headers as they are installed.
+chomp(my $include = `$pg_config --includedir-server`);
+for my $compiler ('g++', $clang)
+{
+	($ok, $output) = run_in($scratch,
+		"$compiler -std=c++20 -Wall -Wextra -Werror -I'$include/extension' '$top/test/example/ids.cpp' -o ids");
+	ok($ok, 'the example compiles with ' . basename($compiler));
+	($ok, $output) = run_in($scratch, './ids');
+	ok($ok, 'and runs');
+	my $hex = qr/[0-9a-f]/;
+	like($output, qr/^$hex{8}-$hex{4}-4$hex{3}-[89ab]$hex{3}-$hex{12}\ \d+\n
+					  $hex{8}-$hex{4}-7$hex{3}-[89ab]$hex{3}-$hex{12}\ \d+\n
+					  $hex{8}-$hex{4}-$hex{4}-$hex{4}-$hex{4}2a000000\ \d+\ 42\n$/x, 'and gives ids');
+	for my $micros ($output =~ / (\d{16})/g)
+	{
+		cmp_ok(abs($micros / 1e6 - time), '<', 60, 'of the present time');
+	}
+}
+
+# One version everywhere.
+my ($version) = contents("$top/comb.control") =~ /^default_version *= *'(.*)'/m;
+my @in_meta = contents("$top/META.json") =~ /^ {2,6}"version": "([^"]*)"/mg;
+is("@in_meta", "$version.0 $version.0 1.0.0", 'META.json has the version of comb.control, and its own');
+ok(-e "$top/sql/comb--$version.sql", 'there is a script that installs it');
+my ($newest) = contents("$top/CHANGELOG.md") =~ /^## ([0-9.]+)/m;
+is($newest, $version, 'it is the newest in CHANGELOG.md');
+like(contents("$top/META.json"), qr/"file": "sql\/comb--\Q$version\E\.sql"/, 'META.json names that script');
+
+# make clean leaves what was there before.
+($ok) = run_in("$scratch/vpath", "make -f '$top/Makefile' clean");
+my @left = grep { -f } glob "$scratch/vpath/* $scratch/vpath/src/pg/*";
+is("@left", '', 'make clean leaves nothing');
+
+# Without a server to build for, make says what to do.
+($output) = (run_in($scratch, "make -f '$top/Makefile' PG_CONFIG=/nowhere/pg_config; true"))[1];
+like($output, qr/PG_CONFIG=/, 'make says what it needs');
+
+done_testing();
