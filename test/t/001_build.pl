@@ -3,6 +3,9 @@ use strict;
 use warnings;
 use File::Basename;
 use File::Path qw(make_path);
+use FindBin;
+use lib $FindBin::RealBin;
+use Comb;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
@@ -25,16 +28,17 @@ ok($clang, 'there is a clang++');
 
 # The build that is installed: g++, in the tree, with bitcode where the server has it.
 my $log = contents("$ENV{SANDBOX}/build.log");
-unlike($log, qr/warning/i, 'g++ gives no warnings');
+unlike($log, qr/warning:/, 'g++ gives no warnings');
 
-# Another: clang++, in a folder elsewhere, without bitcode. Its tests find their files, too.
+# Another: clang++ (which does not know all warnings that the server was built with), in a folder elsewhere, without bitcode. Its tests find their files, too.
+my $source = Comb::copy_source();
 make_path("$scratch/vpath");
-my ($ok, $output) = run_in("$scratch/vpath", "make -f '$top/Makefile' CXX='$clang' with_llvm=no");
-ok($ok, 'clang++ builds in another folder');
-unlike($output, qr/warning/i, 'clang++ gives no warnings');
-ok(!-e "$scratch/vpath/src/pg/module.bc", 'without bitcode where with_llvm is no');
-($output) = (run_in("$scratch/vpath", "make -n -f '$top/Makefile' installcheck"))[1];
-like($output, qr/ln -s \Q$top\E\/expected/, 'expected results are found from another folder');
+my ($ok, $output) = run_in("$scratch/vpath", "make -f '$source/Makefile' CXX='$clang -Wno-unknown-warning-option' with_llvm=no");
+ok($ok && -e "$scratch/vpath/comb.so", 'clang++ builds in another folder');
+unlike($output, qr/warning:/, 'clang++ gives no warnings');
+ok(-e "$scratch/vpath/src/pg/module.o" && !-e "$scratch/vpath/src/pg/module.bc", 'without bitcode where with_llvm is no');
+($output) = (run_in("$scratch/vpath", "make -n -f '$source/Makefile' installcheck"))[1];
+like($output, qr/ln -s \Q$source\E\/expected/, 'expected results are found from another folder');
 
 for my $library ("$top/comb.so", "$scratch/vpath/comb.so")
 {
@@ -97,7 +101,7 @@ is($newest, $version, 'it is the newest in CHANGELOG.md');
 like(contents("$top/META.json"), qr/"file": "sql\/comb--\Q$version\E\.sql"/, 'META.json names that script');
 
 # make clean leaves what was there before.
-($ok) = run_in("$scratch/vpath", "make -f '$top/Makefile' clean");
+($ok) = run_in("$scratch/vpath", "make -f '$source/Makefile' clean");
 my @left = grep { -f } glob "$scratch/vpath/* $scratch/vpath/src/pg/*";
 is("@left", '', 'make clean leaves nothing');
 

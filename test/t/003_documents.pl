@@ -51,7 +51,7 @@ for my $file ("$top/README.md", glob "$top/doc/*.md")
 	my $path = PostgreSQL::Test::Utils::tempdir() . "/$name.sql";
 	append_to_file($path, $script);
 	my $output = `psql -X -q -v VERBOSITY=terse -h '@{[$node->host]}' -p @{[$node->port]} -f '$path' $database 2>&1`;
-	my (undef, @outputs) = split /^=== block \d+\n/m, $output;
+	my (undef, @outputs) = split /^=== block \d+\n/m, $output, -1;
 	is(scalar @outputs, scalar @blocks, "$name: all blocks ran");
 
 	for my $i (0 .. $#blocks)

@@ -1,0 +1,62 @@
+# What several tests of comb need.
+package Comb;
+
+use strict;
+use warnings;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $top = "$ENV{SANDBOX}/comb";
+
+# Compiles test/stress; gives the program.
+sub build_stress
+{
+	my $program = PostgreSQL::Test::Utils::tempdir() . '/stress';
+	system_or_bail("g++ -std=c++20 -O2 -Wall -Wextra -o $program $top/test/stress/stress.cpp"
+		  . ' $(pkg-config --cflags --libs libpq) -pthread');
+	return $program;
+}
+
+# A copy of the source without what was built there, which a build in another folder would take; gives the folder.
+sub copy_source
+{
+	my $copy = PostgreSQL::Test::Utils::tempdir();
+	system_or_bail("tar -C $top --exclude='*.o' --exclude='*.bc' --exclude='*.so' -cf - . | tar -C $copy -xf -");
+	return $copy;
+}
+
+# What a server needs in its environment to run on a clock that is read from a file; none where libfaketime is not there.
+sub faked_clock
+{
+	my ($library) = glob '/usr/lib/*/faketime/libfaketime.so.1';
+	BAIL_OUT('libfaketime is missing') unless $library;
+	my $file = PostgreSQL::Test::Utils::tempdir() . '/clock';
+	return (
+		$file,
+		LD_PRELOAD => $library,
+		FAKETIME_TIMESTAMP_FILE => $file,
+		FAKETIME_NO_CACHE => 1,
+		DONT_FAKE_MONOTONIC => 1);
+}
+
+# set_clock(FILE, OFFSET): '-1h', '+2y' ... from the machine's own clock. Moved into place, so that no reader sees half.
+sub set_clock
+{
+	my ($file, $offset) = @_;
+	append_to_file("$file.new", "$offset\n");
+	rename "$file.new", $file or BAIL_OUT("rename: $!");
+}
+
+# True where each of the given ids (as text, which sorts as PostgreSQL's uuid does) is greater than the one before.
+sub ascending
+{
+	for my $i (1 .. $#_)
+	{
+		next if $_[$i] gt $_[ $i - 1 ];
+		diag("$_[$i] came after $_[$i - 1]");
+		return 0;
+	}
+	return 1;
+}
+
+1;
