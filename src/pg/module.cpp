@@ -1,5 +1,6 @@
 // What makes this a library that PostgreSQL loads.
 #include "postgres.hpp"
+#include "sequence.hpp"
 
 extern "C" {
 __attribute__((visibility("default"))) const Pg_magic_struct* Pg_magic_func();
@@ -8,4 +9,6 @@ PG_MODULE_MAGIC_EXT(.name = "comb", .version = COMB_VERSION);
 #else
 PG_MODULE_MAGIC;
 #endif
+
+__attribute__((visibility("default"))) void _PG_init() { comb::pg::init_sequence(); }
 }

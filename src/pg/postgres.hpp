@@ -4,8 +4,16 @@
 extern "C" {
 #include <postgres.h>
 
+#include <access/htup_details.h>
+#include <common/file_perm.h>
 #include <fmgr.h>
+#include <funcapi.h>
 #include <miscadmin.h>
+#include <storage/ipc.h>
+#include <storage/lwlock.h>
+#include <storage/shmem.h>
+#include <utils/builtins.h>
+#include <utils/guc.h>
 #include <utils/timestamp.h>
 #include <utils/uuid.h>
 }

@@ -13,20 +13,40 @@ inline timespec clock_now() {
   return now;
 }
 
-// The last stamp that was given: this session's own.
-inline constinit std::atomic<stamp> last_stamp{0};
+inline stamp clock_stamp() {
+  const timespec now = clock_now();
+  return stamp_from_clock(now.tv_sec, now.tv_nsec);
+}
+
+// The last stamp that was given: a word in shared memory, or this session's own. Null until it is first used, and after
+// the setting has changed.
+inline constinit std::atomic<stamp>* last_stamp = nullptr;
+
+// Finds the word, as comb.monotonicity says. Never fails: where shared memory is full, it warns and gives the
+// session's.
+std::atomic<stamp>& find_last_stamp();
+
+// How often the word is saved to a file: whenever a stamp begins another 2^23 units (128 ms).
+inline constexpr int save_interval_bits = 23;
+
+// Saves the word, and warns where the sequence had to start again.
+void note_step(const sequence_step& step, stamp now);
+
+// The next stamp of the sequence.
+inline stamp next_stamp() {
+  if (!last_stamp) [[unlikely]]
+    last_stamp = &find_last_stamp();
+  const stamp now = clock_stamp();
+  const sequence_step step = take_stamp(*last_stamp, now);
+  if ((step.last ^ step.next) >> save_interval_bits != 0) [[unlikely]]
+    note_step(step, now);
+  return step.next;
+}
 
 // Warns that ids were ahead of the clock by more than a day, and start again from it. Times are in Unix microseconds.
 void warn_of_restart(std::int64_t last, std::int64_t now);
 
-// The next stamp of the sequence.
-inline stamp next_stamp() {
-  const timespec time = clock_now();
-  const stamp now = stamp_from_clock(time.tv_sec, time.tv_nsec);
-  const sequence_step step = take_stamp(last_stamp, now);
-  if (step.restarted) [[unlikely]]
-    warn_of_restart(micros_from_stamp(step.last), micros_from_stamp(now));
-  return step.next;
-}
+// Declares the setting and, in a server that preloads the library, reserves the word. For _PG_init.
+void init_sequence();
 
 }  // namespace comb::pg
