@@ -1,0 +1,116 @@
+# A clock that steps, under sessions that make ids.
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::RealBin;
+use Comb;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my ($clock, %environment) = Comb::faked_clock();
+Comb::set_clock($clock, '+0');
+my $node = PostgreSQL::Test::Cluster->new('main');
+$node->init;
+{
+	local @ENV{ keys %environment } = values %environment;
+	$node->start;
+}
+$node->safe_psql('postgres', 'CREATE EXTENSION comb; CREATE ROLE nobody_special');
+my @old = map { $node->background_psql('postgres') } 1 .. 3;
+
+# Ids of all old sessions in turn, and of a new one.
+sub ids
+{
+	my @ids;
+	push @ids, split /\n/, $_->query('SELECT comb_uuid() FROM generate_series(1, 5)') for @old, @old;
+	push @ids, split /\n/, $node->safe_psql('postgres', 'SELECT comb_uuid() FROM generate_series(1, 5)');
+	return @ids;
+}
+
+# How far the ids of a session are ahead of the clock now, in seconds.
+sub lead
+{
+	return $_[0]->query('SELECT extract(epoch FROM comb_timestamp_micros(comb_uuid()) - clock_timestamp())');
+}
+
+# Back by an hour: the order goes on, in old sessions and new ones, also amid a load.
+my @ids = ids();
+my $stress = Comb::build_stress();
+my ($out, $err);
+my $load = IPC::Run::start([ $stress, $node->connstr('postgres'), 4, 4, 'server' ], '>', \$out, '2>', \$err);
+sleep 1;
+Comb::set_clock($clock, '-3600');
+push @ids, ids();
+sleep 1;
+push @ids, ids();
+ok($load->finish, 'under a load, order holds when the clock steps back by an hour') or diag($out, $err);
+note($out);
+push @ids, ids();
+ok(Comb::ascending(@ids), 'and over old and new sessions');
+cmp_ok(lead($old[0]), '>', 3500, 'ids stay where they were');
+like($node->safe_psql('postgres', 'SELECT monotonicity, lead > interval \'50 minutes\' FROM comb_status()'),
+	qr/^server\|t$/, 'and comb_status tells their lead');
+
+# Ahead again: ids follow the clock.
+Comb::set_clock($clock, '+60');
+push @ids, ids();
+ok(Comb::ascending(@ids), 'order holds when the clock goes ahead');
+cmp_ok(lead($old[0]), '<=', 0, 'and ids follow it');
+cmp_ok(lead($old[0]), '>', -10, 'closely');
+
+# Two years ahead for a moment: ids are right after it, with one warning for all sessions.
+my $log_start = -s $node->logfile;
+Comb::set_clock($clock, '+730d');
+push @ids, ids();
+cmp_ok(lead($old[0]), '<=', 0, 'ids follow a clock two years ahead');
+Comb::set_clock($clock, '+61');
+my @after = ids();
+ok(Comb::ascending(@after), 'back from there, order starts again');
+cmp_ok($after[0], 'lt', $ids[-1], 'before the ids of those two years');
+cmp_ok(lead($_), '<=', 0, 'and ids are at the clock') for @old;
+my $log = slurp_file($node->logfile, $log_start);
+my $warnings = () = $log =~ /WARNING:  ids were ahead of the clock and start again from the present time/g;
+is($warnings, 1, 'with one warning for the server');
+
+# The same for hot ids, which each session orders by itself.
+my @hot = map { scalar $old[0]->query('SELECT hot_uuid(1)') } 1 .. 2;
+Comb::set_clock($clock, '-60');
+push @hot, map { scalar $old[0]->query('SELECT hot_uuid(1)') } 1 .. 2;
+ok(Comb::ascending(@hot), 'hot ids ascend when the clock steps back');
+Comb::set_clock($clock, '+730d');
+push @hot, scalar $old[0]->query('SELECT hot_uuid(1)');
+ok(Comb::ascending(@hot), 'and follow it ahead');
+Comb::set_clock($clock, '+61');
+$log_start = -s $node->logfile;
+my $restarted = $old[0]->query('SELECT hot_uuid(1)');
+like(slurp_file($node->logfile, $log_start), qr/start again from the present time/, 'back from two years ahead there is a warning');
+cmp_ok($restarted, 'lt', $hot[-1], 'and hot ids start again');
+isnt(substr($restarted, 9, 11), substr($hot[0], 9, 11), 'with new random bytes, for these seconds were used before');
+
+# Ten minutes ahead and back is less than a day: ids wait for the clock, until somebody resets the sequence.
+Comb::set_clock($clock, '+661');
+ids();
+Comb::set_clock($clock, '+61');
+cmp_ok(lead($old[1]), '>', 500, 'ids ten minutes ahead stay there');
+my ($status, $stdout, $stderr) = $node->psql('postgres',
+	"\\set VERBOSITY verbose\nSET ROLE nobody_special; SELECT comb_reset()");
+like($stderr, qr/42501: permission denied for function comb_reset/, 'not everybody can reset the sequence');
+$node->safe_psql('postgres', 'SELECT comb_reset()');
+cmp_ok(lead($_), '<=', 0, 'a superuser can, for all sessions') for @old;
+
+# What comb.monotonicity = session gives up: a session goes on from its own last id, and another one from the clock.
+$old[2]->query('SET comb.monotonicity = session');
+my $first = $old[2]->query('SELECT comb_uuid()');
+Comb::set_clock($clock, '-3600');
+my $second = $old[2]->query('SELECT comb_uuid()');
+my $other = $node->safe_psql('postgres', 'SET comb.monotonicity = session; SELECT comb_uuid()');
+ok(Comb::ascending($first, $second), 'in session order, a session keeps its own when the clock steps back');
+cmp_ok($other, 'lt', $first, 'and nothing of that of others');
+my $back = $old[2]->query('RESET comb.monotonicity; SELECT comb_uuid()');
+ok(Comb::ascending($second, $back), 'a session that comes back into server order goes on from its last');
+
+$_->quit for @old;
+$node->stop;
+
+done_testing();

@@ -1,0 +1,148 @@
+# What ends a server badly, and order over its next start.
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::RealBin;
+use Comb;
+use List::Util qw(maxstr);
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes;
+
+my ($clock, %environment) = Comb::faked_clock();
+my $node = PostgreSQL::Test::Cluster->new('main');
+$node->init;
+$node->append_conf('postgresql.conf', "restart_after_crash = on\n");
+my $saved = $node->data_dir . '/pg_stat/comb.stamp';
+
+sub start_at
+{
+	Comb::set_clock($clock, $_[0]);
+	local @ENV{ keys %environment } = values %environment;
+	$node->start;
+}
+
+# Four sessions that make ids until they lose the server; what they received goes to files.
+my $scratch = PostgreSQL::Test::Utils::tempdir();
+my @files = map { "$scratch/ids.$_" } 1 .. 4;
+
+sub start_load
+{
+	unlink @files;
+	my @running;
+	for my $file (@files)
+	{
+		push @running, IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres'), '-o', $file, '-v',
+			'FETCH_COUNT=50', '-c', 'SELECT comb_uuid() FROM generate_series(1, 100000) AS a, generate_series(1, 1000) AS b' ], '2>', \my $ignored);
+	}
+	for (1 .. 600)
+	{
+		last unless grep { !-s $_ } @files;
+		Time::HiRes::sleep(0.1);
+	}
+	BAIL_OUT('no ids came') if grep { !-s $_ } @files;
+	Time::HiRes::sleep(0.5);
+	return @running;
+}
+
+# All ids that the load received; psql may have been cut off in the last line.
+sub received
+{
+	my @ids = map { grep { length == 36 } split /\n/, slurp_file($_) } @files;
+	note(scalar(@ids) . ' ids were received');
+	return @ids;
+}
+
+start_at('+0');
+$node->safe_psql('postgres', 'CREATE EXTENSION comb');
+
+# A backend is killed amid a load; the server recovers by itself.
+my @load = start_load();
+my $victim = $node->safe_psql('postgres',
+	q{SELECT max(pid) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()});
+kill 'KILL', $victim;
+$_->finish for @load;
+$node->poll_query_until('postgres', 'SELECT true') or BAIL_OUT('no recovery');
+my @before = received();
+my @after = split /\n/, $node->safe_psql('postgres', 'SELECT comb_uuid() FROM generate_series(1, 100000)');
+cmp_ok($after[0], 'gt', maxstr(@before), 'after SIGKILL of a backend, ids go on above all that were given');
+ok(Comb::ascending(@after), 'in order');
+like(slurp_file($node->logfile), qr/all server processes terminated; reinitializing/, 'the server did crash');
+
+# Immediate shutdown amid a load, and a start with the clock ten seconds behind.
+@load = start_load();
+$node->stop('immediate');
+$_->finish for @load;
+@before = received();
+start_at('-10');
+@after = split /\n/, $node->safe_psql('postgres', 'SELECT comb_uuid() FROM generate_series(1, 100000)');
+cmp_ok($after[0], 'gt', maxstr(@before), 'after immediate shutdown, with the clock behind, ids go on above all that were given');
+ok(Comb::ascending(@after), 'in order');
+my $lead = $node->safe_psql('postgres', 'SELECT extract(epoch FROM lead) FROM comb_status()');
+cmp_ok($lead, '<', 11, 'and wait for the clock where they were');
+$node->stop;
+
+# With the clock right, ids are at the clock after a start.
+sleep 1;
+start_at('+0');
+is($node->safe_psql('postgres', 'SELECT comb_timestamp_micros(comb_uuid()) <= clock_timestamp()'), 't',
+	'with the clock right, ids are not ahead of it after a start');
+$node->stop;
+
+# A file that comb has not written is ignored; one of a clock that was wrong is not followed.
+chomp(my $magic = unpack 'H*', substr(slurp_file($saved), 0, 8));
+sub file_of
+{
+	my ($seconds) = @_;
+	my $stamp = int($seconds * 1000) << 16;
+	return pack('H*', $magic) . pack('QQ', $stamp, ~$stamp);
+}
+my $hour_ahead = file_of(time + 3600);
+my %files = (
+	'is empty' => '',
+	'is too long' => $hour_ahead . 'x',
+	'is too short' => substr($hour_ahead, 0, 20),
+	'has other content' => 'x' x 24,
+	'is damaged' => substr($hour_ahead, 0, 16) . 'damaged!');
+for my $kind (sort keys %files)
+{
+	unlink $saved;
+	append_to_file($saved, $files{$kind});
+	start_at('+0');
+	is($node->safe_psql('postgres', 'SELECT comb_timestamp_micros(comb_uuid()) <= clock_timestamp()'), 't',
+		"a file that $kind is ignored");
+	$node->stop;
+}
+unlink $saved;
+append_to_file("$scratch/elsewhere", $hour_ahead);
+symlink "$scratch/elsewhere", $saved;
+start_at('+0');
+is($node->safe_psql('postgres', 'SELECT comb_timestamp_micros(comb_uuid()) <= clock_timestamp()'), 't',
+	'a link to another file is not followed');
+is(slurp_file("$scratch/elsewhere"), $hour_ahead, 'and not written to');
+$node->stop;
+
+unlink $saved;
+append_to_file($saved, $hour_ahead);
+start_at('+0');
+is($node->safe_psql('postgres', q{SELECT comb_timestamp_micros(comb_uuid()) > clock_timestamp() + interval '59 minutes'}),
+	't', 'a file an hour ahead is followed');
+$node->stop;
+
+unlink $saved;
+append_to_file($saved, file_of(time + 2 * 86400));
+start_at('+0');
+my ($status, $out, $err) = $node->psql('postgres', 'SELECT comb_timestamp_micros(comb_uuid()) <= clock_timestamp()');
+is($out, 't', 'a file two days ahead is not');
+like($err, qr/WARNING:  ids were ahead of the clock/, 'with a warning');
+$node->stop;
+
+# Where the file cannot be written, ids are made all the same.
+unlink $saved;
+mkdir $saved;
+start_at('+0');
+isnt($node->safe_psql('postgres', 'SELECT comb_uuid()'), '', 'without the file ids are made all the same');
+$node->stop;
+
+done_testing();

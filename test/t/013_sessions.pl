@@ -1,0 +1,41 @@
+# Short connections, preloaded or not: no id twice, and no two backends share random bits.
+use strict;
+use warnings;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = PostgreSQL::Test::Cluster->new('main');
+$node->init;
+
+for my $preload ('', 'comb')
+{
+	$node->append_conf('postgresql.conf', "shared_preload_libraries = '$preload'");
+	$node->start;
+	$node->safe_psql('postgres', 'CREATE EXTENSION IF NOT EXISTS comb');
+	my $how = $preload ? 'preloaded' : 'not preloaded';
+
+	is($node->safe_psql('postgres', 'SELECT shared_memory FROM comb_status()'),
+		$preload ? 'reserved at server start' : 'taken on first use', "$how: the word is in shared memory");
+
+	my (%ids, %random, %nodes);
+	for my $connection (1 .. 200)
+	{
+		for my $row (split /\n/, $node->safe_psql('postgres', 'SELECT comb_uuid(), hot_uuid(1) FROM generate_series(1, 3)'))
+		{
+			my ($id, $hot) = split /\|/, $row;
+			$ids{$id}++;
+			# the last 58 bits of the one, bytes 4 to 8 of the other
+			(my $digits = $id) =~ tr/-//d;
+			my $tail = hex(substr($digits, 17, 1)) & 3;
+			$random{ $tail . substr($digits, 18) }++;
+			$nodes{ substr($hot, 9, 11) }{$connection}++;
+		}
+	}
+	is(scalar keys %ids, 600, "$how: 200 short connections give no id twice");
+	is(scalar keys %random, 600, "$how: and no random bits twice");
+	is(scalar keys %nodes, 200, "$how: each has five bytes of its own for hot_uuid");
+	$node->stop;
+}
+
+done_testing();

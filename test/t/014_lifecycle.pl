@@ -1,0 +1,103 @@
+# The sequence belongs to the server, not to the extension: dropped and created, in several databases, in old sessions
+# with an old library, and where shared memory is full.
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::RealBin;
+use Comb;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = PostgreSQL::Test::Cluster->new('main');
+$node->init;
+$node->start;
+
+sub id { return $node->safe_psql($_[0] // 'postgres', $_[1] // 'SELECT comb_uuid()') }
+
+# Dropped and created again.
+my @ids;
+$node->safe_psql('postgres', 'CREATE EXTENSION comb');
+my $session = $node->background_psql('postgres');
+push @ids, id(), scalar $session->query('SELECT comb_uuid()');
+$node->safe_psql('postgres', 'DROP EXTENSION comb; CREATE EXTENSION comb');
+push @ids, id(), scalar $session->query('SELECT comb_uuid()');
+
+# In two databases, in different schemas.
+$node->safe_psql('postgres', 'CREATE DATABASE other');
+$node->safe_psql('other', 'CREATE SCHEMA keys; CREATE EXTENSION comb SCHEMA keys');
+push @ids, id(), id('other', 'SELECT keys.comb_uuid()') for 1 .. 3;
+ok(Comb::ascending(@ids), 'order holds over drop and create, databases and schemas');
+
+# A new library comes in while a session goes on with the old one.
+chomp(my $library = `$ENV{PG_CONFIG} --pkglibdir`);
+$library .= '/comb.so';
+my $source = Comb::copy_source();
+system_or_bail("make -s -C $source EXTVERSION=1.0.next with_llvm=no comb.so");
+rename $library, "$library.old" or BAIL_OUT($!);
+system_or_bail("cp $source/comb.so $library");
+is($session->query('SELECT library_version FROM comb_status()'), '1.0', 'the old session has the old library');
+is(id('postgres', 'SELECT library_version FROM comb_status()'), '1.0.next', 'a new one the new');
+push @ids, scalar $session->query('SELECT comb_uuid()'), id() for 1 .. 10;
+ok(Comb::ascending(@ids), 'and order holds over both');
+rename "$library.old", $library or BAIL_OUT($!);
+$session->quit;
+$node->stop;
+
+# Shared memory is full: filled to the last line by a function made for it.
+my $scratch = PostgreSQL::Test::Utils::tempdir();
+append_to_file("$scratch/fill.c", <<'C');
+#include "postgres.h"
+#include "fmgr.h"
+#include "storage/lwlock.h"
+#include "storage/shmem.h"
+PG_MODULE_MAGIC;
+PG_FUNCTION_INFO_V1(fill);
+__attribute__((visibility("default"))) Datum
+fill(PG_FUNCTION_ARGS)
+{
+	int64		taken = 0;
+
+	LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
+	for (Size size = 1 << 24; size >= 1; size /= 2)
+	{
+		while (ShmemAllocNoError(size) != NULL)
+			taken += size;
+	}
+	LWLockRelease(AddinShmemInitLock);
+	PG_RETURN_INT64(taken);
+}
+C
+chomp(my $include = `$ENV{PG_CONFIG} --includedir-server`);
+system_or_bail("gcc -shared -fPIC -I$include -o $scratch/fill.so $scratch/fill.c");
+$node->start;
+$node->safe_psql('postgres', "CREATE FUNCTION fill() RETURNS bigint LANGUAGE c AS '$scratch/fill'");
+cmp_ok($node->safe_psql('postgres', 'SELECT fill()'), '>', 0, 'shared memory is filled up');
+my ($status, $out, $err) = $node->psql('postgres', <<'SQL');
+SELECT comb_uuid();
+SELECT comb_uuid();
+SET comb.monotonicity = session;
+SELECT comb_uuid();
+RESET comb.monotonicity;
+SELECT comb_uuid();
+SELECT comb_uuid() FROM generate_series(1, 10000);
+SELECT monotonicity, shared_memory FROM comb_status();
+SQL
+is($status, 0, 'ids are made all the same');
+my @lines = split /\n/, $out;
+is(pop @lines, 'session|full', 'comb_status says why their order is less');
+ok(Comb::ascending(@lines), 'a session keeps its own order');
+my $warnings = () = $err =~ /WARNING:  no shared memory for comb: ids ascend within this session only/g;
+is($warnings, 1, 'with one warning');
+like($err, qr/HINT:  .*shared_preload_libraries/, 'that says what to do');
+$node->stop;
+
+# What it says helps.
+$node->append_conf('postgresql.conf', "shared_preload_libraries = 'comb'");
+$node->start;
+$node->safe_psql('postgres', 'SELECT fill()');
+is($node->safe_psql('postgres', 'SELECT monotonicity, shared_memory FROM comb_status()'), 'server|reserved at server start',
+	'with comb preloaded, shared memory can be full');
+$node->stop;
+
+done_testing();

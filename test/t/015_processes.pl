@@ -1,0 +1,73 @@
+# Every kind of process can make ids: parallel workers, a background worker, autovacuum, a server in single-user mode, a
+# standby in recovery and after its promotion.
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::RealBin;
+use Comb;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $primary = PostgreSQL::Test::Cluster->new('primary');
+$primary->init(allows_streaming => 'logical');
+$primary->append_conf('postgresql.conf', "autovacuum_naptime = 1\nautovacuum_analyze_threshold = 1\n");
+$primary->start;
+$primary->safe_psql('postgres', 'CREATE EXTENSION comb');
+my $before = $primary->safe_psql('postgres', 'SELECT comb_uuid()');
+
+# Parallel workers share the order: each of their ids is above those that were there before.
+$primary->safe_psql('postgres', <<'SQL');
+CREATE TABLE rows AS SELECT generate_series(1, 100000) AS n;
+SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;
+CREATE TABLE made AS SELECT comb_uuid() AS id FROM rows;
+SQL
+is($primary->safe_psql('postgres', "SELECT count(DISTINCT id), min(id::text) > '$before' FROM made"), '100000|t',
+	'parallel workers');
+
+# Autovacuum evaluates an index expression that makes ids.
+$primary->safe_psql('postgres', <<'SQL');
+CREATE FUNCTION made_up(int) RETURNS uuid LANGUAGE sql IMMUTABLE AS 'SELECT public.comb_uuid()';
+CREATE TABLE odd (n int);
+CREATE INDEX odd_index ON odd (made_up(n));
+INSERT INTO odd SELECT generate_series(1, 1000);
+SQL
+ok($primary->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_stats WHERE tablename = 'odd_index'
+	AND (histogram_bounds::text::text[])[1] > '} . $before . q{'}), 'autovacuum');
+
+# A standby makes ids while it recovers, and goes on upwards when it is promoted.
+$primary->backup('copy');
+ok(-e $primary->backup_dir . '/copy/pg_stat/comb.stamp', 'a base backup has the saved stamp');
+my $standby = PostgreSQL::Test::Cluster->new('standby');
+$standby->init_from_backup($primary, 'copy', has_streaming => 1);
+$standby->start;
+my @ids = map { $standby->safe_psql('postgres', 'SELECT comb_uuid()') } 1 .. 3;
+is($standby->safe_psql('postgres', 'SELECT pg_is_in_recovery(), monotonicity FROM comb_status()'), 't|server',
+	'a standby in recovery');
+$standby->promote;
+$standby->safe_psql('postgres', 'CREATE TABLE written (id uuid PRIMARY KEY DEFAULT comb_uuid()); INSERT INTO written DEFAULT VALUES');
+push @ids, $standby->safe_psql('postgres', 'SELECT id FROM written');
+ok(Comb::ascending(@ids), 'goes on upwards when it is promoted');
+is($standby->safe_psql('postgres', 'SELECT lead < interval \'0\' FROM comb_status()'), 't', 'by its clock');
+
+# A background worker: a subscription fills a column that the publisher has not.
+$primary->safe_psql('postgres', 'CREATE TABLE events (n int PRIMARY KEY); CREATE PUBLICATION events FOR TABLE events');
+$standby->safe_psql('postgres', 'CREATE TABLE events (n int PRIMARY KEY, id uuid DEFAULT comb_uuid())');
+$standby->safe_psql('postgres', q{CREATE SUBSCRIPTION events CONNECTION '} . $primary->connstr . q{ dbname=postgres' PUBLICATION events});
+$standby->wait_for_subscription_sync($primary, 'events');
+$primary->safe_psql('postgres', 'INSERT INTO events SELECT generate_series(1, 1000)');
+$primary->wait_for_catchup('events');
+is($standby->safe_psql('postgres', "SELECT count(DISTINCT id), min(id::text) > '$ids[-1]' FROM events"), '1000|t',
+	'a background worker');
+$standby->safe_psql('postgres', 'DROP SUBSCRIPTION events');
+$standby->stop;
+
+# Single-user mode.
+my $last = $primary->safe_psql('postgres', 'SELECT comb_uuid()');
+$primary->stop;
+my ($out, $err);
+IPC::Run::run([ 'postgres', '--single', '-D', $primary->data_dir, 'postgres' ], '<', \"SELECT comb_uuid();\n", '>', \$out, '2>', \$err);
+my ($id) = $out =~ /comb_uuid = "([0-9a-f-]{36})"/;
+cmp_ok($id // '', 'gt', $last, 'single-user mode') or diag($out, $err);
+
+done_testing();
