@@ -8,7 +8,7 @@ SET client_min_messages = notice;
 CREATE TEMP TABLE keys AS SELECT comb_uuid() AS id FROM generate_series(1, 3000000);
 VACUUM ANALYZE keys;
 
-CREATE TEMP TABLE candidates (place serial, name text, query text, floor text);
+CREATE TEMP TABLE candidates (place serial, name text, query text, floor text, monotonicity text DEFAULT 'server');
 INSERT INTO candidates (name, query, floor)
 SELECT call, format('SELECT count(%s) FROM generate_series(1, 3000000)', call), 'pg_backend_pid()'
 FROM unnest(ARRAY['pg_backend_pid()', 'clock_timestamp()', 'comb_uuid()', 'comb_uuid_v7()', 'hot_uuid(1)',
@@ -17,6 +17,9 @@ WHERE to_regprocedure(replace(call, '(1)', '(int)')) IS NOT NULL
 UNION ALL
 SELECT call, format('SELECT count(%s) FROM keys', call), 'id'
 FROM unnest(ARRAY['id', 'comb_timestamp(id)', 'comb_timestamp_micros(id)', 'hot_shard(id)']) AS call;
+
+INSERT INTO candidates (name, query, floor, monotonicity)
+SELECT 'comb_uuid() in session order', query, floor, 'session' FROM candidates WHERE name = 'comb_uuid()';
 
 CREATE TEMP TABLE measured (name text, ns float8);
 DO $$
@@ -28,6 +31,7 @@ BEGIN
   FOR round IN 0 .. rounds LOOP -- round 0 warms up
     RAISE NOTICE 'round % of %', round, rounds;
     FOR candidate IN SELECT * FROM candidates ORDER BY (place + round * 3) % (SELECT count(*) FROM candidates) LOOP
+      PERFORM set_config('comb.monotonicity', candidate.monotonicity, false);
       start := clock_timestamp();
       EXECUTE candidate.query;
       CONTINUE WHEN round = 0;
@@ -50,9 +54,11 @@ SELECT goal, round(measured::numeric, 2) AS measured, wanted, measured <= wanted
 FROM (SELECT max(median) FILTER (WHERE name = 'pg_backend_pid()') AS floor,
              max(median) FILTER (WHERE name = 'clock_timestamp()') AS clock,
              max(median) FILTER (WHERE name = 'comb_uuid()') AS comb,
+             max(median) FILTER (WHERE name = 'comb_uuid() in session order') AS session,
              max(median) FILTER (WHERE name = 'gen_random_uuid()') AS random,
              max(median) FILTER (WHERE name = 'id') AS id,
              max(median) FILTER (WHERE name = 'comb_timestamp(id)') AS read FROM summary) AS m,
      LATERAL (VALUES ('comb_uuid() to gen_random_uuid(), over the floor', (comb - floor) / (random - floor), 0.05),
                      ('comb_uuid() to clock_timestamp(), over the floor', (comb - floor) / (clock - floor), 2.0),
+                     ('comb_uuid() to itself in session order, over the floor', (comb - floor) / (session - floor), 1.25),
                      ('comb_timestamp(id) over reading id, ns', read - id, 5.0)) AS goals (goal, measured, wanted);
