@@ -52,3 +52,8 @@ endif
 .PHONY: demo test bench
 demo test bench:
 	@$(here)test/sandbox $@
+
+# `make test` on every supported version, each in a Debian release of its own; needs root.
+.PHONY: test-all
+test-all:
+	@$(here)test/all-versions

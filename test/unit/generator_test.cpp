@@ -89,7 +89,7 @@ TEST(Sequencer, ADayAheadIsFollowedAndAUnitMoreIsNot) {
 }
 
 TEST(Sequencer, ThreadsThatShareAWordGetNoStampTwice) {
-  constexpr std::size_t threads = 4, each = 200'000;
+  constexpr std::size_t threads = 4, each = 2'000'000;  // for long enough to run at once on a busy machine
   std::atomic<stamp> last{noon};
   std::vector<std::vector<stamp>> taken(threads);
   std::vector<std::thread> running;
