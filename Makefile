@@ -30,9 +30,10 @@ $(OBJS) $(OBJS:.o=.bc): $(addprefix $(here),$(HEADERS_comb) $(call listed,src/pg
 $(CURDIR)/src/pg:
 	mkdir -p $@
 
-test/unit/run: $(addprefix $(here),$(HEADERS_comb) $(call listed,test/unit/*.cpp))
-	$(CXX) -std=c++20 -O2 -Wall -Wextra -I$(here)src/core -o $@ $(filter %.cpp,$^) -lgtest -lgtest_main -pthread
-EXTRA_CLEAN = test/unit/run
+test/unit/run test/unit/run-sanitized: $(addprefix $(here),$(HEADERS_comb) $(call listed,test/unit/*.cpp))
+	$(CXX) -std=c++20 -O2 -g $(SANITIZE) -Wall -Wextra -I$(here)src/core -o $@ $(filter %.cpp,$^) -lgtest -lgtest_main -pthread
+test/unit/run-sanitized: SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=all
+EXTRA_CLEAN = test/unit/run test/unit/run-sanitized
 
 ifdef VPATH
 # pg_regress looks for expected/ where it runs.

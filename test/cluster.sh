@@ -3,9 +3,9 @@
 export PGHOST=$SANDBOX/socket PGPORT=5432 PGUSER=postgres PGDATABASE=postgres
 export PSQLRC=/dev/null
 
-# Builds comb and installs it in the sandbox's server; prints only what goes wrong.
+# build_comb [MAKE ARGUMENT ...]: builds comb and installs it in the sandbox's server; prints only what goes wrong.
 build_comb() {
-  make -j"$(nproc)" install >"$SANDBOX/build.log" 2>&1 || {
+  make -j"$(nproc)" install "$@" >"$SANDBOX/build.log" 2>&1 || {
     cat "$SANDBOX/build.log" >&2
     return 1
   }

@@ -24,7 +24,7 @@ copy
 copy
 copy
 \.
-DO $$ BEGIN FOR i IN 1..10000 LOOP INSERT INTO orders (way) VALUES ('loop'); END LOOP; END $$;
+DO $$ BEGIN FOR i IN 1..1000 LOOP INSERT INTO orders (way) VALUES ('loop'); END LOOP; END $$;
 SELECT way, count(*), count(*) FILTER (WHERE n < before) AS out_of_order
 FROM (SELECT way, n, lag(n) OVER (ORDER BY id) AS before FROM orders) AS pairs GROUP BY way ORDER BY way;
 

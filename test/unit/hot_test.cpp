@@ -54,7 +54,7 @@ TEST(Hot, CounterThatRunsOutMovesTheSecondOn) {
   EXPECT_EQ(next.node, 42u);
 }
 
-TEST(Hot, NeitherRepeatsNorStepsBackOverManyCountersInAStandingSecond) {
+TEST(Hot, NeitherRepeatsNorStepsBackWhenCountersRunOutInLongRuns) {
   std::mt19937_64 random(2);
   hot_state state;
   uuid last;
