@@ -5,15 +5,19 @@ extern "C" {
 #include <postgres.h>
 
 #include <access/htup_details.h>
+#include <access/xact.h>
+#include <catalog/pg_enum.h>
 #include <common/file_perm.h>
 #include <fmgr.h>
 #include <funcapi.h>
+#include <lib/stringinfo.h>
 #include <miscadmin.h>
 #include <storage/ipc.h>
 #include <storage/lwlock.h>
 #include <storage/shmem.h>
 #include <utils/builtins.h>
 #include <utils/guc.h>
+#include <utils/syscache.h>
 #include <utils/timestamp.h>
 #include <utils/uuid.h>
 }

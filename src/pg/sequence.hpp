@@ -32,12 +32,13 @@ inline constexpr int save_interval_bits = 23;
 // Saves the word, and warns where the sequence had to start again.
 void note_step(const sequence_step& step, stamp now);
 
-// The next stamp of the sequence.
-inline stamp next_stamp() {
+// The next stamp of the sequence, by step_sequence or step_ticks.
+template <class Step = decltype(&step_sequence)>
+inline stamp next_stamp(Step next_step = step_sequence) {
   if (!last_stamp) [[unlikely]]
     last_stamp = &find_last_stamp();
   const stamp now = clock_stamp();
-  const sequence_step step = take_stamp(*last_stamp, now);
+  const sequence_step step = take_stamp(*last_stamp, now, next_step);
   if ((step.last ^ step.next) >> save_interval_bits != 0) [[unlikely]]
     note_step(step, now);
   return step.next;

@@ -9,8 +9,10 @@
 // made.
 #pragma once
 
+#include "convert.hpp"
 #include "generator.hpp"
 #include "hot.hpp"
+#include "layout.hpp"
 #include "system.hpp"
 #include "timestamp.hpp"
 #include "uuid.hpp"

@@ -62,13 +62,35 @@ constexpr sequence_step step_sequence(stamp last, stamp now) noexcept {
   return {last, last + 1, false};
 }
 
+// A stamp in ticks of 100 ns since 1970, rounded down, and the first stamp that reads as a given tick.
+inline constexpr stamp ticks_per_ms = 10'000;
+
+constexpr std::uint64_t ticks_from_stamp(stamp at) noexcept {
+  return (at >> fraction_bits) * ticks_per_ms + ((at % stamps_per_ms) * ticks_per_ms >> fraction_bits);
+}
+
+constexpr stamp stamp_from_ticks(std::uint64_t ticks) noexcept {
+  const stamp rest = ticks % ticks_per_ms;
+  return ticks / ticks_per_ms * stamps_per_ms + (rest * stamps_per_ms + ticks_per_ms - 1) / ticks_per_ms;
+}
+
+// The stamp that follows for an id that keeps no more than the tick: as step_sequence, but at least a tick after
+// `last`.
+constexpr sequence_step step_ticks(stamp last, stamp now) noexcept {
+  const sequence_step step = step_sequence(last, now);
+  const std::uint64_t last_ticks = ticks_from_stamp(last);
+  if (step.restarted || ticks_from_stamp(step.next) > last_ticks) return step;
+  return {last, stamp_from_ticks(last_ticks + 1), false};
+}
+
 // Takes the next stamp from `last`, a word that any number of threads or processes share. The order of changes to one
 // atomic word is all that is needed, so no other memory is ordered by it.
-inline sequence_step take_stamp(std::atomic<stamp>& last, stamp now) noexcept {
+template <class Step = decltype(&step_sequence)>
+inline sequence_step take_stamp(std::atomic<stamp>& last, stamp now, Step next_step = step_sequence) noexcept {
   stamp seen = last.load(std::memory_order_relaxed);
   sequence_step step;
   do {
-    step = step_sequence(seen, now);
+    step = next_step(seen, now);
   } while (!last.compare_exchange_weak(seen, step.next, std::memory_order_relaxed));
   return step;
 }

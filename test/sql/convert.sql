@@ -1,0 +1,87 @@
+-- From one layout to another.
+SET TimeZone = 'UTC'; SET DateStyle = 'ISO';
+
+CREATE FUNCTION outcome(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+  result text; state text; message text; detail text; hint text;
+BEGIN
+  EXECUTE query INTO result;
+  RETURN result;
+EXCEPTION WHEN OTHERS THEN
+  GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, message = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
+  RETURN concat_ws(E'\n', state || ': ' || message, nullif(detail, ''), nullif(hint, ''));
+END $$;
+
+-- Which pairs can be converted.
+CREATE TEMP TABLE pairs AS
+SELECT source, target FROM unnest(enum_range(NULL::comb_layout)) AS source, unnest(enum_range(NULL::comb_layout)) AS target
+WHERE source IN ('hot', 'v1', 'v6', 'newsequentialid')
+   OR outcome(format('SELECT comb_convert(comb_generate(%1$L), %1$L, %2$L)', source, target)) NOT LIKE '22023%';
+DELETE FROM pairs WHERE outcome(format('SELECT comb_convert(%L, %L, %L)', gen_random_uuid(), source, target)) LIKE '22023: cannot%';
+SELECT source, string_agg(target::text, ', ' ORDER BY target) AS targets FROM pairs GROUP BY source ORDER BY source;
+
+-- Each, on random ids of times from 1970 to 2079: no two become one, back is what was, time and its order are kept.
+CREATE TEMP TABLE converted AS
+SELECT source, target, id, comb_timestamp(id, source) AS before, comb_convert(id, source, target) AS other,
+       comb_timestamp(comb_convert(id, source, target), target) AS after
+FROM pairs, LATERAL (SELECT comb_generate(source, '1970-01-01 00:00:00+00'::timestamptz + random() * interval '39960 days') AS id
+                     FROM generate_series(1, 1000) WHERE source IS NOT NULL) AS made;
+SELECT count(*) AS ids, count(DISTINCT (source, target, id)) - count(DISTINCT (source, target, other)) AS become_one,
+       count(*) FILTER (WHERE after <> date_trunc('milliseconds', before) AND source::text NOT LIKE '%ticks'
+                           AND target::text NOT LIKE 'legacy%'
+                           OR after <> before AND (source::text LIKE '%ticks' OR target::text LIKE 'legacy%')) AS time_changed,
+       count(*) FILTER (WHERE (source::text LIKE 'legacy%') = (target::text LIKE 'legacy%')
+                          AND comb_convert(other, target, source) <> id) AS not_back
+FROM converted;
+SELECT count(*) AS neighbours, count(*) FILTER (WHERE after < lag) AS turned_round
+FROM (SELECT after, lag(after) OVER (PARTITION BY source, target ORDER BY before) AS lag FROM converted) AS o;
+
+-- Where the bytes go: the time, and what stood where it goes.
+SELECT source, target, comb_convert('00010203-0405-4607-8809-0a0b0c0d0e0f', source, target) AS converted
+FROM pairs WHERE source IN ('postgres', 'mssql', 'oracle') AND target IN ('postgres', 'v7', 'mssql', 'oracle')
+UNION ALL
+SELECT source, target, comb_convert('00010203-0405-0607-0809-0a0b0c0d0e0f', source, target)
+FROM pairs WHERE source IN ('process_ticks', 'ticks') OR source = 'legacy' AND target = 'legacy_postgres'
+ORDER BY source, target;
+
+-- One id in all layouts that it can have.
+SELECT target, comb_convert(id, 'legacy', target) AS converted, comb_timestamp(comb_convert(id, 'legacy', target), target) AS time
+FROM pairs, (VALUES ('e25afe33-db2d-4502-9bf0-919001862cc4'::uuid)) AS v (id) WHERE source = 'legacy' ORDER BY target;
+
+-- The ticks past a day's end become its last milliseconds; before it and after they stay apart.
+SELECT to_hex(ticks) AS ticks, comb_timestamp(id, 'legacy') AS legacy,
+       comb_timestamp(comb_convert(id, 'legacy', 'postgres'), 'postgres') AS postgres
+FROM generate_series(25919998, 25920002) AS ticks,
+     LATERAL (SELECT ('ebad9a81-bfb3-4929-bd00-b125' || lpad(to_hex(ticks), 8, '0'))::uuid AS id) AS i;
+
+-- Why not, and what else.
+SELECT outcome(format('SELECT comb_convert(%L, %L, %L)', id, source, target))
+FROM (VALUES ('fdb8c78c-f8ab-4a46-8bb1-7f0a5c3ba2e1', 'postgres', 'legacy'),
+             ('fdb8c78c-f8ab-4a46-8bb1-7f0a5c3ba2e1', 'mssql', 'process_ticks'),
+             ('fdb8c78c-f8ab-4a46-8bb1-7f0a5c3ba2e1', 'ticks', 'postgres'),
+             ('fdb8c78c-f8ab-4a46-8bb1-7f0a5c3ba2e1', 'legacy', 'sequential_end'),
+             ('fdb8c78c-f8ab-4a46-8bb1-7f0a5c3ba2e1', 'sequential_end', 'legacy'),
+             ('fdb8c78c-f8ab-4a46-8bb1-7f0a5c3ba2e1', 'mssql', 'v7'),
+             ('fdb8c78c-f8ab-4a46-8bb1-7f0a5c3ba2e1', 'postgres', 'hot'),
+             ('fdb8c78c-f8ab-4a46-8bb1-7f0a5c3ba2e1', 'hot', 'postgres'),
+             ('fdb8c78c-f8ab-4a46-8bb1-7f0a5c3ba2e1', 'postgres', 'v1'),
+             ('fdb8c78c-f8ab-4a46-8bb1-7f0a5c3ba2e1', 'newsequentialid', 'v6'),
+             -- the label of version 7, where 4 is wanted, and the other way round
+             ('017f22e2-79b0-7cc3-98c4-dc0c0c07398f', 'postgres', 'v7'),
+             ('017f22e2-79b0-4cc3-98c4-dc0c0c07398f', 'v7', 'postgres'),
+             ('017f22e2-79b0-4cc3-d8c4-dc0c0c07398f', 'postgres', 'v7'),
+             -- 1969, the year 10889, 2.9 days of ticks
+             ('38831213-ec7f-4000-8000-000000000000', 'sequential_string', 'mssql'),
+             ('ffffffff-ffff-4000-8000-000000000000', 'postgres', 'sequential_end'),
+             ('e25afe33-db2d-4502-9bf0-63de00000000', 'legacy', 'oracle'),
+             ('5cb31d3d-3793-428e-beb0-a2e4047e255c', 'legacy', 'postgres')) AS v (id, source, target);
+
+-- SQL Server's order.
+\getenv folder PG_ABS_SRCDIR
+\set file :folder '/vectors/mssql_order.csv'
+\set lines `cat :'file'`
+SELECT count(*) AS vectors, count(*) FILTER (WHERE comb_to_mssql(id) = mssql) AS there,
+       count(*) FILTER (WHERE comb_from_mssql(mssql) = id) AS back
+FROM (SELECT split_part(line, ',', 1)::uuid AS id, split_part(line, ',', 2)::uuid AS mssql
+      FROM string_to_table(:'lines', E'\n') WITH ORDINALITY AS l (line, n) WHERE n > 1) AS vectors;
+DROP FUNCTION outcome;

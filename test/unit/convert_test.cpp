@@ -1,0 +1,214 @@
+#include "comb/convert.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace comb {
+namespace {
+
+using names = std::set<std::string>;
+
+// For each layout, those that its ids can become.
+const std::map<std::string, names> targets = [] {
+  const names unix_places = {"postgres", "mssql", "oracle"};
+  const names net_places = {"sequential_string", "sequential_binary", "sequential_end"};
+  names of_ms = unix_places;
+  of_ms.insert(net_places.begin(), net_places.end());
+  names of_legacy = unix_places;
+  of_legacy.insert({"legacy", "legacy_postgres"});
+
+  std::map<std::string, names> all;
+  for (const auto& name : of_ms) all[name] = of_ms;
+  all["postgres"].insert("v7");
+  all["v7"] = {"v7", "postgres"};
+  all["legacy"] = all["legacy_postgres"] = of_legacy;
+  all["process_ticks"] = all["ticks"] = {"process_ticks", "ticks"};
+  for (const char* none : {"hot", "v1", "v6", "newsequentialid"}) all[none] = {};
+  return all;
+}();
+
+const layout& named(const char* name) { return *find_layout(name); }
+
+// A random id of a layout, of a time that its targets hold too: 1970 to 2079. Legacy has its late ticks.
+uuid valid_id(const layout& as, std::mt19937_64& random) {
+  const uuid any = uuid::from({random(), random()});
+  if (&as.time == &legacy_days) {
+    const std::uint64_t day = 25'567 + random() % (65'536 - 25'567);
+    const std::uint64_t tick = random() % 2 ? random() % 25'920'003 : 25'919'990 + random() % 13;
+    return uuid_from_count(day << 32 | tick, as, any);
+  }
+  const auto micros = static_cast<std::int64_t>(random() % 3'453'321'600'000'000);
+  return uuid_from_count(as.time.count(micros), as, any);
+}
+
+template <class Each>
+void for_each_pair(Each&& each) {
+  for (const layout& from : layouts)
+    for (const layout& to : layouts)
+      if (can_convert(from, to)) each(from, to);
+}
+
+TEST(Convert, AllowsThePairsThatAreOneToOne) {
+  for (const layout& from : layouts)
+    for (const layout& to : layouts)
+      EXPECT_EQ(can_convert(from, to), targets.at(from.name).contains(to.name)) << from.name << " to " << to.name;
+}
+
+TEST(Convert, MakesNoTwoIdsOne) {
+  std::mt19937_64 random(1);
+  for_each_pair([&](const layout& from, const layout& to) {
+    // ids that differ in little: one random rest, many times close by
+    const uuid base = valid_id(from, random);
+    std::set<uuid> before, after;
+    for (std::uint64_t i = 0; i < 5000; ++i) {
+      uuid id = i % 2 ? valid_id(from, random) : from.where.put(base, from.where.take(base) / 5000 * 5000 + i);
+      if (!from.time.micros(from.where.take(id))) continue;
+      const conversion converted = comb_convert(id, from, to);
+      ASSERT_EQ(converted.outcome, conversion::done) << from.name << " to " << to.name << ' ' << to_text(id).chars;
+      before.insert(id);
+      after.insert(converted.id);
+    }
+    EXPECT_EQ(before.size(), after.size()) << from.name << " to " << to.name;
+  });
+}
+
+TEST(Convert, GoesBackToTheSameId) {
+  std::mt19937_64 random(2);
+  int both_ways = 0;
+  for_each_pair([&](const layout& from, const layout& to) {
+    if (!can_convert(to, from)) return;
+    ++both_ways;
+    for (int i = 0; i < 5000; ++i) {
+      const uuid id = valid_id(from, random);
+      const conversion back = comb_convert(comb_convert(id, from, to).id, to, from);
+      ASSERT_EQ(back.outcome, conversion::done);
+      ASSERT_EQ(back.id, id) << from.name << " to " << to.name;
+    }
+  });
+  EXPECT_EQ(both_ways, 36 + 4 + 4 + 3);  // of 1 ms, of legacy, of ticks, with v7
+}
+
+TEST(Convert, KeepsTimeAndItsOrder) {
+  std::mt19937_64 random(3);
+  for_each_pair([&](const layout& from, const layout& to) {
+    for (int i = 0; i < 5000; ++i) {
+      uuid ids[] = {valid_id(from, random), valid_id(from, random)};
+      // every other pair a unit apart
+      if (i % 2) ids[1] = from.where.put(ids[1], from.where.take(ids[0]) + 1);
+      std::int64_t before[2], after[2];
+      bool valid = true;
+      for (int k = 0; k < 2; ++k) {
+        const auto micros = comb_timestamp(ids[k], from);
+        valid = valid && micros;
+        if (!micros) continue;
+        before[k] = *micros;
+        after[k] = *comb_timestamp(comb_convert(ids[k], from, to).id, to);
+        // legacy is rounded down to the millisecond, all else stays
+        ASSERT_EQ(after[k], &from.time == &to.time ? before[k] : before[k] / 1000 * 1000)
+            << from.name << " " << to.name;
+      }
+      if (!valid) continue;
+      ASSERT_EQ(before[0] < before[1], after[0] < after[1]) << from.name << " to " << to.name;
+    }
+  });
+}
+
+TEST(Convert, LeavesTheMiddleAndPutsTheRestWhereTheTimeWas) {
+  std::mt19937_64 random(4);
+  for_each_pair([&](const layout& from, const layout& to) {
+    if (from.label == label::v7 || to.label == label::v7 || from.where.bits == 64) return;
+    for (int i = 0; i < 1000; ++i) {
+      const uuid id = valid_id(from, random), converted = comb_convert(id, from, to).id;
+      ASSERT_TRUE(std::equal(id.bytes + 6, id.bytes + 10, converted.bytes + 6)) << from.name << " to " << to.name;
+      const std::uint8_t* rest = id.bytes + (from.where.at_end ? 0 : 10);
+      ASSERT_TRUE(std::equal(rest, rest + 6, converted.bytes + (to.where.at_end ? 0 : 10))) << from.name << to.name;
+    }
+  });
+}
+
+TEST(Convert, ByWayOfAnotherGivesTheSame) {
+  std::mt19937_64 random(5);
+  for_each_pair([&](const layout& from, const layout& by) {
+    for (const layout& to : layouts) {
+      if (!can_convert(by, to) || !can_convert(from, to)) continue;
+      for (int i = 0; i < 200; ++i) {
+        const uuid id = with_label(valid_id(from, random), from.label == label::v7 ? label::v7 : label::random);
+        const uuid stop = comb_convert(id, from, by).id;
+        ASSERT_EQ(comb_convert(stop, by, to).id, comb_convert(id, from, to).id) << from.name << by.name << to.name;
+      }
+    }
+  });
+}
+
+TEST(Convert, BetweenPostgresAndV7NeedsTheLabel) {
+  const layout &postgres = named("postgres"), &v7 = named("v7");
+  for (std::uint64_t version = 0; version < 16; ++version)
+    for (std::uint64_t variant = 0; variant < 4; ++variant) {
+      const uuid id = uuid::from({0x0123456789ab0cde | version << 12, variant << 62 | 0x123456789abcdef});
+      const conversion to = comb_convert(id, postgres, v7), back = comb_convert(id, v7, postgres);
+      EXPECT_EQ(to.outcome == conversion::done, version == 4 && variant == 2);
+      EXPECT_EQ(back.outcome == conversion::done, version == 7 && variant == 2);
+      if (version == 4 && variant == 2) {
+        EXPECT_STREQ(to_text(to.id).chars, "01234567-89ab-7cde-8123-456789abcdef");
+      }
+      if (version == 7 && variant == 2) {
+        EXPECT_STREQ(to_text(back.id).chars, "01234567-89ab-4cde-8123-456789abcdef");
+      }
+    }
+}
+
+TEST(Convert, ToAnotherClockNeedsATimeThatItHolds) {
+  const layout &legacy = named("legacy"), &sequential = named("sequential_end"), &mssql = named("mssql");
+  const auto outcome = [](std::uint64_t count, const layout& from, const layout& to) {
+    return comb_convert(from.where.put({}, count), from, to).outcome;
+  };
+  const std::uint64_t ms_1970 = 62'135'596'800'000, day_1970 = std::uint64_t{25'567} << 32;
+  EXPECT_EQ(outcome(ms_1970, sequential, mssql), conversion::done);
+  EXPECT_EQ(outcome(ms_1970 - 1, sequential, mssql), conversion::out_of_range);
+  EXPECT_EQ(outcome(low_48 - ms_1970, mssql, sequential), conversion::done);
+  EXPECT_EQ(outcome(low_48 - ms_1970 + 1, mssql, sequential), conversion::out_of_range);
+  EXPECT_EQ(outcome(day_1970, legacy, mssql), conversion::done);
+  EXPECT_EQ(outcome(day_1970 - (1ull << 32), legacy, mssql), conversion::out_of_range);
+  EXPECT_EQ(outcome(day_1970 + 25'920'002, legacy, mssql), conversion::done);
+  EXPECT_EQ(outcome(day_1970 + 25'920'003, legacy, mssql), conversion::no_time);
+  // a change of place asks for none
+  EXPECT_EQ(outcome(day_1970 + 25'920'003, legacy, named("legacy_postgres")), conversion::done);
+}
+
+// How SQL Server compares two of its uniqueidentifiers, which it prints as .NET does.
+bool mssql_less(const uuid& a, const uuid& b) {
+  for (const int byte : {10, 11, 12, 13, 14, 15, 8, 9, 7, 6, 5, 4, 3, 2, 1, 0})
+    if (a.bytes[byte] != b.bytes[byte]) return a.bytes[byte] < b.bytes[byte];
+  return false;
+}
+
+TEST(Mssql, OrderThereIsOrderHere) {
+  std::mt19937_64 random(6);
+  for (int i = 0; i < 100'000; ++i) {
+    const uuid a = uuid::from({random(), random()});
+    uuid b = a;
+    // so that each byte decides in some pairs
+    for (unsigned byte = random() % 16, k = 0; k <= byte; ++k)
+      b.bytes[random() % 16] = static_cast<std::uint8_t>(random());
+    ASSERT_EQ(mssql_less(a, b), comb_from_mssql(a) < comb_from_mssql(b));
+    ASSERT_EQ(a < b, mssql_less(comb_to_mssql(a), comb_to_mssql(b)));
+    ASSERT_EQ(comb_from_mssql(comb_to_mssql(a)), a);
+    ASSERT_EQ(comb_to_mssql(comb_from_mssql(a)), a);
+  }
+}
+
+TEST(Mssql, TimeOfItsCombsComesToTheFront) {
+  std::mt19937_64 random(7);
+  const uuid id = valid_id(named("mssql"), random), ticks = valid_id(named("process_ticks"), random);
+  EXPECT_EQ(comb_timestamp(comb_from_mssql(id), named("postgres")), comb_timestamp(id, named("mssql")));
+  EXPECT_EQ(comb_timestamp(comb_from_mssql(ticks), named("ticks")), comb_timestamp(ticks, named("process_ticks")));
+}
+
+}  // namespace
+}  // namespace comb

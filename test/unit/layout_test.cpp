@@ -1,0 +1,228 @@
+#include "comb/layout.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+#include <string>
+
+namespace comb {
+namespace {
+
+constexpr std::int64_t noon = 1'790'000'000'000'000;
+
+const layout& named(const char* name) { return *find_layout(name); }
+
+uuid any_uuid(std::mt19937_64& random) { return uuid::from({random(), random()}); }
+
+std::int64_t between(std::mt19937_64& random, std::int64_t first, std::int64_t last) {
+  return std::uniform_int_distribution<std::int64_t>(first, last)(random);
+}
+
+// An id of a layout, also of those that are only read, for a time.
+uuid made(const layout& as, std::int64_t micros, std::mt19937_64& random) {
+  const uuid any = any_uuid(random);
+  if (!as.read_only()) return uuid_from_count(as.time.count(micros), as, any);
+  const auto ticks = static_cast<std::uint64_t>(micros + 12'219'292'800'000'000) * 10 + random() % 10;
+  const std::uint64_t low = 2ull << 62 | any.low() >> 2;
+  if (as.name == std::string("v6")) return uuid::from({ticks >> 12 << 16 | 0x6000 | (ticks & 0xfff), low});
+  const uuid v1 = uuid::from({ticks << 32 | (ticks >> 32 & 0xffff) << 16 | 0x1000 | ticks >> 48, low});
+  return as.name == std::string("v1") ? v1 : turn_groups(v1);
+}
+
+TEST(Layout, IsFoundByItsWholeName) {
+  for (const layout& one : layouts) EXPECT_EQ(find_layout(one.name), &one);
+  for (const char* wrong : {"", "v", "v77", "legacy_", "Postgres"}) EXPECT_EQ(find_layout(wrong), nullptr) << wrong;
+}
+
+TEST(Layout, TimeThatIsSetIsReadAtTheLayoutsResolution) {
+  const std::map<std::string, std::int64_t> resolution = {
+      {"postgres", 1000}, {"hot", 1'000'000}, {"ticks", 1}, {"process_ticks", 1}};
+  std::mt19937_64 random(1);
+  for (const layout& one : layouts) {
+    if (one.read_only() || &one.time == &legacy_days) continue;
+    const std::int64_t unit = resolution.contains(one.name) ? resolution.at(one.name) : 1000;
+    for (int i = 0; i < 10'000; ++i) {
+      const std::int64_t at = between(random, one.time.first, one.time.last);
+      const auto read = comb_timestamp(comb_set_timestamp(any_uuid(random), at, one), one);
+      ASSERT_TRUE(read && *read <= at && at - *read < unit) << one.name << ' ' << at;
+    }
+  }
+}
+
+TEST(Layout, OnlyTheTimesBytesAreSet) {
+  const std::map<std::string, const char*> bytes = {// T for the time
+                                                    {"postgres", "TTTTTT.........."},
+                                                    {"v7", "TTTTTT.........."},
+                                                    {"mssql", "..........TTTTTT"},
+                                                    {"oracle", "TTTTTT.........."},
+                                                    {"legacy", "..........TTTTTT"},
+                                                    {"legacy_postgres", "TTTTTT.........."},
+                                                    {"sequential_string", "TTTTTT.........."},
+                                                    {"sequential_binary", "TTTTTT.........."},
+                                                    {"sequential_end", "..........TTTTTT"},
+                                                    {"process_ticks", "........TTTTTTTT"},
+                                                    {"ticks", "TTTTTTTT........"},
+                                                    {"hot", "TTTT............"}};
+  std::mt19937_64 random(2);
+  for (const layout& one : layouts) {
+    if (one.read_only()) continue;
+    const bool v7 = one.label == label::v7;
+    uuid changed;
+    for (int i = 0; i < 1000; ++i) {
+      const uuid base = v7 ? with_label(any_uuid(random), label::v7) : any_uuid(random);
+      const uuid id = comb_set_timestamp(base, between(random, one.time.first, one.time.last), one);
+      for (int byte = 0; byte < 16; ++byte) changed.bytes[byte] |= id.bytes[byte] ^ base.bytes[byte];
+    }
+    for (int byte = 0; byte < 16; ++byte)
+      EXPECT_EQ(changed.bytes[byte] != 0, bytes.at(one.name)[byte] == 'T') << one.name << ' ' << byte;
+  }
+}
+
+TEST(Layout, V7SetsVersionAndVariant) {
+  const uuid zeros = comb_set_timestamp({}, 1000, named("v7"));
+  EXPECT_STREQ(to_text(zeros).chars, "00000000-0001-7000-8000-000000000000");
+  const uuid ones = comb_set_timestamp(uuid::from({~0ull, ~0ull}), 1000, named("v7"));
+  EXPECT_STREQ(to_text(ones).chars, "00000000-0001-7fff-bfff-ffffffffffff");
+}
+
+TEST(Layout, NewIdsCarryTheirLabel) {
+  for (const layout& one : layouts) {
+    if (one.read_only()) continue;
+    const uuid zeros = uuid_from_count(0, one, {});
+    const int version = one.label == label::none ? 0 : one.label == label::v7 ? 7 : 4;
+    EXPECT_EQ(zeros.version(), version) << one.name;
+    EXPECT_EQ(zeros.is_rfc_variant(), version != 0) << one.name;
+  }
+}
+
+TEST(Layout, RangesEndWhereTheNumberDoes) {
+  const std::map<std::string, std::uint64_t> most = {{"postgres", low_48},
+                                                     {"sequential_end", low_48},
+                                                     {"hot", 0xffffffff},
+                                                     {"legacy", 0xffffull << 32 | 25'919'999},
+                                                     {"ticks", ~0ull / 10 * 10 - 10}};
+  for (const auto& [name, count] : most) {
+    const layout& one = named(name.c_str());
+    EXPECT_EQ(one.time.count(one.time.first), 0u) << name;
+    EXPECT_EQ(one.time.count(one.time.last), count) << name;
+    EXPECT_TRUE(holds(one, one.time.first) && holds(one, one.time.last)) << name;
+    EXPECT_FALSE(holds(one, one.time.first - 1) || holds(one, one.time.last + 1)) << name;
+  }
+  EXPECT_EQ(named("legacy").time.first, -2'208'988'800'000'000);           // 1900-01-01
+  EXPECT_EQ(named("legacy").time.last + 1, 3'453'321'600'000'000);         // 2079-06-07
+  EXPECT_EQ(named("sequential_end").time.first, -62'135'596'800'000'000);  // 0001-01-01
+  EXPECT_EQ(named("process_ticks").time.first, -62'135'596'800'000'000);
+}
+
+TEST(Legacy, EveryTickIsReadInOrderAndWrittenBack) {
+  std::optional<std::int64_t> before;
+  std::mt19937_64 random(3);
+  std::uint64_t tick = 0;
+  while (tick < legacy_ticks_per_day) {
+    const std::uint64_t count = std::uint64_t{45'000} << 32 | tick;
+    const auto micros = legacy_days.micros(count);
+    ASSERT_TRUE(!before || *micros > *before);
+    ASSERT_EQ(legacy_days.count(*micros), count);
+    ASSERT_EQ(legacy_days.count(*micros - 1), tick == 0 ? std::uint64_t{44'999} << 32 | 25'919'999 : count - 1);
+    before = micros;
+    tick += 1 + (tick > 1000 && tick < legacy_ticks_per_day - 1000 ? random() % 97 : 0);
+  }
+}
+
+TEST(Legacy, TicksPastTheDayAreItsLastMilliseconds) {
+  const std::int64_t next_day = micros_at_1900 + 45'001 * micros_per_day;
+  const auto at = [](std::uint64_t tick) { return legacy_days.micros(std::uint64_t{45'000} << 32 | tick); };
+  EXPECT_EQ(at(25'919'999), next_day - 3333);
+  EXPECT_EQ(at(25'920'000), next_day - 3000);
+  EXPECT_EQ(at(25'920'001), next_day - 2000);
+  EXPECT_EQ(at(25'920'002), next_day - 1000);
+  EXPECT_EQ(at(25'920'003), std::nullopt);
+  EXPECT_EQ(at(0xffffffff), std::nullopt);
+}
+
+TEST(Labels, ThoseThatAreOnlyReadNeedTheirs) {
+  std::mt19937_64 random(4);
+  for (const char* name : {"v1", "v6", "newsequentialid"}) {
+    const layout& one = named(name);
+    for (int i = 0; i < 1000; ++i) {
+      const uuid id = made(one, noon + i, random);
+      ASSERT_EQ(comb_timestamp(id, one), noon + i) << name;
+      const uuid other_variant = uuid::from({id.high(), id.low() ^ 1ull << 63});
+      const uuid other_version = uuid::from({id.high() ^ 0x80ull << (one.where.version_shift - 4), id.low()});
+      ASSERT_FALSE(comb_timestamp(other_variant, one) || comb_timestamp(other_version, one)) << name;
+    }
+  }
+  // version 7 is read whatever its label says, and only not plausible
+  const uuid unlabelled = comb_set_timestamp({}, noon, named("postgres"));
+  EXPECT_EQ(comb_timestamp(unlabelled, named("v7")), noon);
+  EXPECT_FALSE(is_plausible(unlabelled, named("v7"), noon));
+  EXPECT_TRUE(is_plausible(with_label(unlabelled, label::v7), named("v7"), noon));
+}
+
+TEST(Plausible, IsTheTrueLayoutOfEachId) {
+  const std::int64_t year_2005 = 1'104'537'600'000'000, year_2026 = 1'767'225'600'000'000;
+  std::mt19937_64 random(5);
+  for (const layout& one : layouts)
+    for (int i = 0; i < 1000; ++i)
+      ASSERT_TRUE(is_plausible(made(one, between(random, year_2005, year_2026), random), one, noon)) << one.name;
+}
+
+TEST(Plausible, IsFrom2000ToADayFromNow) {
+  const layout& one = named("ticks");
+  const auto plausible = [&](std::int64_t at) { return is_plausible(comb_set_timestamp({}, at, one), one, noon); };
+  EXPECT_TRUE(plausible(946'684'800'000'000) && plausible(noon + 86'400'000'000));
+  EXPECT_FALSE(plausible(946'684'799'999'999) || plausible(noon + 86'400'000'001));
+}
+
+TEST(Process, HalfIsDrawnOnceUntilTheProcessOrTheClockIsAnother) {
+  const process_state state{.owner = 1, .random = 42, .last_ticks = 1000};
+  EXPECT_TRUE(process_state{}.must_draw(1, 1000));
+  EXPECT_FALSE(state.must_draw(1, 1001));
+  EXPECT_TRUE(state.must_draw(2, 1001));
+  EXPECT_TRUE(state.must_draw(1, 1000));
+}
+
+TEST(Ticks, CountAsTheClockDoes) {
+  const stamp at = stamp_from_clock(1'790'000'000, 123'456'789);
+  EXPECT_EQ(ticks_from_stamp(at), 17'900'000'001'234'567u);
+  EXPECT_EQ(count_from_stamp(at, named("ticks")), 17'900'000'001'234'567u + 621'355'968'000'000'000u);
+  EXPECT_EQ(count_from_stamp(at, named("mssql")), 1'790'000'000'123u);
+  for (std::uint64_t tick = 17'900'000'000'000'000; tick < 17'900'000'000'020'000; ++tick) {
+    ASSERT_EQ(ticks_from_stamp(stamp_from_ticks(tick)), tick);
+    ASSERT_EQ(ticks_from_stamp(stamp_from_ticks(tick) - 1), tick - 1);
+  }
+}
+
+TEST(Ticks, EachIsGreaterThanThatOfTheStampBefore) {
+  const stamp start = stamp_from_clock(1'790'000'000, 0);
+  std::atomic<stamp> last{0};
+  std::mt19937_64 random(6);
+  stamp now = start;
+  for (int i = 0; i < 100'000; ++i) {
+    now += random() % 9;  // a tick is 6.55 units
+    const std::uint64_t tick_before = ticks_from_stamp(last);
+    const stamp before = last;
+    if (random() % 2) {
+      const stamp next = take_stamp(last, now, step_ticks).next;
+      ASSERT_GT(ticks_from_stamp(next), tick_before);
+      ASSERT_GE(next, now);
+      ASSERT_LT(next, std::max(before, now) + 8);
+    } else {
+      ASSERT_GT(take_stamp(last, now).next, before);
+    }
+  }
+}
+
+TEST(Ticks, ClockBackByAnHourGoesOnAndByMoreThanADayStartsAgain) {
+  const stamp noon_stamp = stamp_from_clock(1'790'000'000, 0);
+  const sequence_step hour = step_ticks(noon_stamp, noon_stamp - stamps_per_day / 24);
+  EXPECT_FALSE(hour.restarted);
+  EXPECT_EQ(ticks_from_stamp(hour.next), ticks_from_stamp(noon_stamp) + 1);
+  const sequence_step days = step_ticks(noon_stamp, noon_stamp - stamps_per_day - 1);
+  EXPECT_TRUE(days.restarted);
+  EXPECT_EQ(days.next, noon_stamp - stamps_per_day - 1);
+}
+
+}  // namespace
+}  // namespace comb
