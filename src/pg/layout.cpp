@@ -133,7 +133,7 @@ COMB_FUNCTION(comb_set_timestamp) {
 }
 
 COMB_FUNCTION(comb_timestamp_layout) {
-  const std::optional<std::int64_t> micros = comb::comb_timestamp(uuid_arg(fcinfo, 0), layout_arg(fcinfo, 1));
+  const std::optional<std::int64_t> micros = time_readers[&layout_arg(fcinfo, 1) - layouts](uuid_arg(fcinfo, 0));
   if (!micros) PG_RETURN_NULL();
   return TimestampTzGetDatum(timestamptz_from_unix(*micros));
 }

@@ -1,9 +1,12 @@
 // The layouts of COMBs, ours and those of others: one row of a table for each.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <optional>
+#include <utility>
 
 #include "generator.hpp"
 #include "hot.hpp"
@@ -268,6 +271,16 @@ constexpr std::optional<std::int64_t> comb_timestamp(const uuid& id, const layou
   if (as.read_only() && !has_label_of(as, id)) return std::nullopt;
   return as.time.micros(as.where.take(id));
 }
+
+// The same as a function of its own for each layout, in their order, for who reads many ids of one: all that the table
+// says of a layout is known when it is compiled.
+using time_reader = std::optional<std::int64_t> (*)(const uuid&) noexcept;
+
+inline constexpr auto time_readers = []<std::size_t... rows>(std::index_sequence<rows...>) {
+  return std::array<time_reader, sizeof...(rows)>{
+      [](const uuid& id) noexcept { return comb_timestamp(id, layouts[rows]); }...};
+}
+(std::make_index_sequence<std::size(layouts)>());
 
 // Whether a layout that is not only read can hold a time.
 constexpr bool holds(const layout& as, std::int64_t micros) noexcept {
