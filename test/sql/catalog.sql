@@ -6,9 +6,10 @@ WHERE d.refclassid = 'pg_extension'::regclass AND d.classid = 'pg_proc'::regclas
   AND d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'comb')
 ORDER BY p.oid::regprocedure::text COLLATE "C";
 
--- Everything has a comment.
+-- Everything has a comment, but for array types, which PostgreSQL makes by itself and 17 counts as members.
 SELECT pg_describe_object(d.classid, d.objid, 0) AS without_comment
 FROM pg_depend AS d
 WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e'
   AND d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'comb')
-  AND obj_description(d.objid, d.classid::regclass::name) IS NULL;
+  AND obj_description(d.objid, d.classid::regclass::name) IS NULL
+  AND NOT EXISTS (SELECT FROM pg_type AS t WHERE d.classid = 'pg_type'::regclass AND t.typarray = d.objid);

@@ -25,10 +25,13 @@ SELECT pg_catalog.count(*) FROM before
 WHERE (ms, us, shard, s) IS NOT DISTINCT FROM (comb_timestamp(id), comb_timestamp_micros(id), hot_shard(id), hot_timestamp(id));
 SELECT comb_timestamp(comb_uuid()) OPERATOR(pg_catalog.>=) (SELECT pg_catalog.min(ms) FROM before) AS made;
 
+CREATE TYPE pg_temp.comb_layout AS ENUM ('wrong');
 DROP EXTENSION comb;
 CREATE EXTENSION comb SCHEMA tricks;
 SELECT pg_catalog.count(*) FROM before
 WHERE (ms, us, shard, s) IS NOT DISTINCT FROM (comb_timestamp(id), comb_timestamp_micros(id), hot_shard(id), hot_timestamp(id));
+SELECT comb_timestamp(comb_convert('d01c25cc-63a7-47cc-b5ba-018e5f3bff48', 'mssql', 'oracle'), 'oracle') OPERATOR(pg_catalog.=)
+       comb_timestamp('d01c25cc-63a7-47cc-b5ba-018e5f3bff48', 'mssql') AS layouts, (SELECT pg_catalog.count(*) FROM comb_inspect(comb_uuid()));
 DROP EXTENSION comb;
 RESET search_path;
 CREATE EXTENSION comb;

@@ -32,7 +32,8 @@ $node->init;
 	$node->start;
 }
 $node->safe_psql('postgres', 'CREATE EXTENSION comb; CREATE TABLE t (id uuid PRIMARY KEY DEFAULT comb_uuid())');
-for my $call ('comb_uuid()', 'comb_uuid_v7()', 'comb_uuid(now())', 'comb_uuid_v7(now())', 'hot_uuid(1)', 'hot_uuid(1, now())')
+for my $call ('comb_uuid()', 'comb_uuid_v7()', 'comb_uuid(now())', 'comb_uuid_v7(now())', 'hot_uuid(1)', 'hot_uuid(1, now())',
+	"comb_generate('mssql')", "comb_generate('process_ticks')")
 {
 	my ($status, $out, $err) = $node->psql('postgres', "\\set VERBOSITY verbose\nSELECT $call; SELECT 'alive'");
 	like($err, qr/ERROR:  XX000: could not generate random values/, "$call fails");
