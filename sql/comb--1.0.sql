@@ -91,7 +91,7 @@ REVOKE ALL ON FUNCTION comb_reset() FROM PUBLIC;
 COMMENT ON FUNCTION comb_reset() IS 'set the sequence of ids back to the clock';
 
 -- The layouts of COMBs: where the time stands in an id, and on which clock. doc/reference.md has a table of them.
--- Those of others come from RT.Comb (postgres, mssql, oracle, legacy_postgres), Nilsson's COMB and NHibernate (legacy),
+-- They come from RT.Comb (postgres, mssql, oracle, legacy_postgres), Nilsson's COMB and NHibernate (legacy),
 -- SequentialGuid (sequential_*), Morris and Berresford's sequential GUID, EF Core and MassTransit (process_ticks,
 -- ticks), HotGuid (hot), RFC 9562 (v7, v1, v6) and SQL Server (newsequentialid). The last three are only read.
 
@@ -112,16 +112,16 @@ LANGUAGE C VOLATILE STRICT PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'comb_generate';
 COMMENT ON FUNCTION comb_generate(comb_layout) IS 'new uuid in a layout';
 
--- The same for a given time, rounded down to the layout's resolution (postgres and v7 keep the microsecond); no part of
--- the sequence, and all bits but time and label random. Error 22008 for a time that the layout cannot hold.
+-- The same for a given time, rounded down to the layout's resolution (postgres and v7 keep the microsecond); no part
+-- of the sequence, and all bits but time and label random. Error 22008 for a time that the layout cannot hold.
 
 CREATE FUNCTION comb_generate(layout comb_layout, at timestamptz) RETURNS uuid
 LANGUAGE C VOLATILE STRICT PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'comb_generate_at';
 COMMENT ON FUNCTION comb_generate(comb_layout, timestamptz) IS 'new uuid in a layout for a given time';
 
--- An id with its time overwritten, rounded down to the layout's resolution. Nothing else changes, but v7 sets version and
--- variant as well. Error 22008 for a time that the layout cannot hold, 22023 for layouts that are only read.
+-- An id with its time overwritten, rounded down to the layout's resolution. Nothing else changes, but v7 sets version
+-- and variant as well. Error 22008 for a time that the layout cannot hold, 22023 for layouts that are only read.
 
 CREATE FUNCTION comb_set_timestamp(base uuid, at timestamptz, layout comb_layout) RETURNS uuid
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
@@ -136,17 +136,18 @@ LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF
 AS 'MODULE_PATHNAME', 'comb_timestamp_layout';
 COMMENT ON FUNCTION comb_timestamp(uuid, comb_layout) IS 'time in a uuid of a layout';
 
--- An id of one layout in another: one to one, and in the order of time. Error 22023 for a pair of layouts for which that
--- cannot be, with those for which it can; 22023 from postgres to v7 for an id that is not of version 4, and back for one
--- that is not of version 7; 22008 for a time that the target cannot hold, and for legacy with ticks past its day.
+-- An id of one layout in another: one to one, and in the order of time. Error 22023 for a pair of layouts for which
+-- that cannot be, with those for which it can; 22023 from postgres to v7 for an id that is not of version 4, and back
+-- for one that is not of version 7; 22008 for a time that the target cannot hold, and for legacy with ticks past its
+-- day where the clock changes.
 
 CREATE FUNCTION comb_convert(id uuid, source comb_layout, target comb_layout) RETURNS uuid
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'comb_convert';
 COMMENT ON FUNCTION comb_convert(uuid, comb_layout, comb_layout) IS 'uuid of one layout in another';
 
--- All 16 bytes rearranged, so that the order of SQL Server's uniqueidentifier before is that of PostgreSQL's uuid after,
--- and the other way round. No error.
+-- All 16 bytes rearranged, so that the order of SQL Server's uniqueidentifier before is that of PostgreSQL's uuid
+-- after, and the other way round. No error.
 
 CREATE FUNCTION comb_from_mssql(id uuid) RETURNS uuid
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF
@@ -158,8 +159,8 @@ LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF
 AS 'MODULE_PATHNAME', 'comb_to_mssql';
 COMMENT ON FUNCTION comb_to_mssql(uuid) IS 'uuid whose order in SQL Server is that of the given one here';
 
--- What an id may be: a row for each layout, with the time in it, and whether that is plausible, which is from 2000-01-01
--- to a day from now, and with the version and variant of v7, v1, v6 and newsequentialid. No error.
+-- What an id may be: a row for each layout, with the time in it, and whether that is plausible, which is from
+-- 2000-01-01 to a day from now, and with the version and variant of v7, v1, v6 and newsequentialid. No error.
 
 CREATE FUNCTION comb_inspect(id uuid) RETURNS TABLE (layout comb_layout, at timestamptz, plausible bool)
 LANGUAGE C STABLE STRICT PARALLEL SAFE ROWS 15
