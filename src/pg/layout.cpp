@@ -170,7 +170,7 @@ COMB_FUNCTION(comb_convert) {
     case conversion::wrong_label:
       ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
               errmsg("uuid must be of version %d with the variant of RFC 9562 to be converted from \"%s\" to \"%s\"",
-                     static_cast<int>(version_of(from.label)), from.name, to.name),
+                     static_cast<int>(from.label), from.name, to.name),
               errdetail("It is %s.", to_text(id).chars));
     case conversion::no_time:
       ereport(ERROR, errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),

@@ -173,13 +173,13 @@ inline constexpr place v1_fields_turned{
 // ---------------------------------------------------------------------------------------------------------------
 // The layouts.
 
-// The label of a layout's ids.
+// The label of a layout's ids, which is the version that it writes.
 enum class label : std::uint8_t {
-  none,    // no version or variant is set
-  random,  // that of the random version 4 whose bits the time replaces: it says nothing, and is left as it is
-  v7,      // the rest belong to the layout: an id without them is not of it
-  v1,
-  v6,
+  none = 0,    // no version or variant is set
+  random = 4,  // that of the random version 4 whose bits the time replaces: it says nothing, and is left as it is
+  v7 = 7,      // this and the others belong to the layout: an id without them is not of it
+  v1 = 1,
+  v6 = 6,
 };
 
 // How comb_generate makes an id of the layout.
@@ -230,30 +230,13 @@ constexpr const layout* find_layout(const char* name) noexcept {
   return nullptr;
 }
 
-// The version that a label writes; 0 is none.
-constexpr std::uint64_t version_of(label of) noexcept {
-  switch (of) {
-    case label::none:
-      return 0;
-    case label::random:
-      return 4;
-    case label::v7:
-      return 7;
-    case label::v1:
-      return 1;
-    case label::v6:
-      return 6;
-  }
-  return 0;
-}
-
 // Whether an id carries a version and the variant of the RFC.
 constexpr bool is_labelled(const uuid& id, label as, int version_shift = 12) noexcept {
-  return (id.high() >> version_shift & 0xf) == version_of(as) && id.is_rfc_variant();
+  return (id.high() >> version_shift & 0xf) == static_cast<std::uint64_t>(as) && id.is_rfc_variant();
 }
 
 constexpr uuid with_label(const uuid& id, label as) noexcept {
-  return uuid::from({.high = (id.high() & ~std::uint64_t{0xf000}) | version_of(as) << 12,
+  return uuid::from({.high = (id.high() & ~std::uint64_t{0xf000}) | static_cast<std::uint64_t>(as) << 12,
                      .low = (id.low() & ~std::uint64_t{0} >> 2) | std::uint64_t{2} << 62});
 }
 
