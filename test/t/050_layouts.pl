@@ -1,0 +1,36 @@
+# Ids of layouts that are part of the sequence, from several sessions at once: no tick of process_ticks and no stamp of
+# postgres and v7 is given twice over a server.
+use strict;
+use warnings;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my ($clients, $transactions) = (8, 50);
+
+my $node = PostgreSQL::Test::Cluster->new('main');
+$node->init;
+$node->start;
+$node->safe_psql('postgres', q{
+	CREATE EXTENSION comb;
+	CREATE TABLE made (session int, a uuid, b uuid, c uuid, d uuid)});
+my $script = PostgreSQL::Test::Utils::tempdir() . '/make.sql';
+append_to_file($script, q{INSERT INTO made SELECT pg_backend_pid(), comb_generate('process_ticks'), comb_generate('postgres'),
+	comb_generate('v7'), comb_generate('process_ticks') FROM generate_series(1, 500)} =~ s/\s+/ /gr . ";\n");
+$node->command_ok([ 'pgbench', '-n', '-c', $clients, '-j', 2, '-t', $transactions, '-f', $script, 'postgres' ],
+	"$clients sessions make ids");
+
+# A tick is 100 ns; a stamp is the 64 bits of time that comb_uuid() describes.
+my $ids = $clients * $transactions * 500;
+is($node->safe_psql('postgres', q{SELECT count(DISTINCT right(id::text, 17)) FROM (SELECT a AS id FROM made UNION ALL SELECT d FROM made) AS m}),
+	2 * $ids, 'no tick is given twice');
+is($node->safe_psql('postgres', q{
+	SELECT count(DISTINCT substring(bits, 1, 48) || substring(bits, 53, 12) || substring(bits, 67, 4))
+	FROM (SELECT b AS id FROM made UNION ALL SELECT c FROM made) AS m,
+	     LATERAL (SELECT ('x' || replace(id::text, '-', ''))::bit(128) AS bits) AS x}),
+	2 * $ids, 'no stamp is given twice');
+is($node->safe_psql('postgres', q{SELECT count(DISTINCT left(a::text, 18)) || ' ' || count(DISTINCT session) FROM made}),
+	"$clients $clients", 'each session has eight bytes of its own');
+$node->stop;
+
+done_testing();
