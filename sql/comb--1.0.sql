@@ -166,3 +166,62 @@ CREATE FUNCTION comb_inspect(id uuid) RETURNS TABLE (layout comb_layout, at time
 LANGUAGE C STABLE STRICT PARALLEL SAFE ROWS 15
 AS 'MODULE_PATHNAME', 'comb_inspect';
 COMMENT ON FUNCTION comb_inspect(uuid) IS 'the time in a uuid in each layout, and whether it is plausible';
+
+-- Whether an id of hot_uuid() or HotGuid carries a shard: as hot_shard(id) = shard, but on a table that is partitioned
+-- with hot_shard_ops it reads the shard's partition alone. No error.
+
+CREATE FUNCTION hot_shard_eq(id uuid, shard int) RETURNS bool
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF
+AS 'MODULE_PATHNAME', 'hot_shard_eq';
+COMMENT ON FUNCTION hot_shard_eq(uuid, int) IS 'implementation of @# operator';
+
+-- Neither HASHES nor MERGES, which would promise hash and btree functions that agree with uuid's and int's own; no
+-- commutator, without which no exclusion constraint takes it; no negator, because nothing could use one.
+
+CREATE OPERATOR @# (
+    LEFTARG = uuid, RIGHTARG = int, FUNCTION = hot_shard_eq,
+    RESTRICT = pg_catalog.matchingsel, JOIN = pg_catalog.matchingjoinsel
+);
+COMMENT ON OPERATOR @# (uuid, int) IS 'carries the shard';
+
+-- The remainder, from 0, of the partition that holds a shard, among partitions by hash of that modulus: the shard as
+-- unsigned 32 bits, mod the modulus. Error 22023 for a modulus below 1.
+
+CREATE FUNCTION hot_shard_remainder(shard int, modulus int) RETURNS int
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'hot_shard_remainder';
+COMMENT ON FUNCTION hot_shard_remainder(int, int) IS 'remainder of the hash partition that holds a shard';
+
+-- PARTITION BY HASH (id hot_shard_ops) puts shard k into the partition with the remainder hot_shard_remainder(k,
+-- modulus). Operator 1 for two uuids is the server's own =, so PRIMARY KEY (id), foreign keys and partition-wise joins
+-- on id work. @# has the same number for a uuid and an int, so that conditions with it choose partitions.
+--
+-- Never a function 1: with it a hash index on hot_shard_ops would be allowed, and would be searched for @# by the hash of
+-- a shard among the hashes of whole ids. So amvalidate() is false for this family. Without it, an index fails at its first
+-- row; function 3, which every index calls for its options as soon as it is made, says so at once (0A000).
+
+CREATE FUNCTION hot_uuid_hash_extended(id uuid, seed bigint) RETURNS bigint
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF
+AS 'MODULE_PATHNAME', 'hot_uuid_hash_extended';
+COMMENT ON FUNCTION hot_uuid_hash_extended(uuid, bigint) IS 'hash of the shard in a uuid, for partitions';
+
+CREATE FUNCTION hot_shard_hash_extended(shard int, seed bigint) RETURNS bigint
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF
+AS 'MODULE_PATHNAME', 'hot_shard_hash_extended';
+COMMENT ON FUNCTION hot_shard_hash_extended(int, bigint) IS 'hash of a shard, for partitions';
+
+CREATE FUNCTION hot_shard_options(internal) RETURNS void
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'hot_shard_options';
+COMMENT ON FUNCTION hot_shard_options(internal) IS 'refuses indexes on hot_shard_ops';
+
+CREATE OPERATOR FAMILY hot_shard_ops USING hash;
+COMMENT ON OPERATOR FAMILY hot_shard_ops USING hash IS 'partitions by the shard in a uuid';
+CREATE OPERATOR CLASS hot_shard_ops FOR TYPE uuid USING hash FAMILY hot_shard_ops AS
+    OPERATOR 1 pg_catalog.= (uuid, uuid),
+    FUNCTION 2 hot_uuid_hash_extended(uuid, bigint),
+    FUNCTION 3 hot_shard_options(internal);
+COMMENT ON OPERATOR CLASS hot_shard_ops USING hash IS 'partitions by the shard in a uuid';
+ALTER OPERATOR FAMILY hot_shard_ops USING hash ADD
+    OPERATOR 1 @# (uuid, int),
+    FUNCTION 2 (int, int) hot_shard_hash_extended(int, bigint);

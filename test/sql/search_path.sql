@@ -32,6 +32,8 @@ SELECT pg_catalog.count(*) FROM before
 WHERE (ms, us, shard, s) IS NOT DISTINCT FROM (comb_timestamp(id), comb_timestamp_micros(id), hot_shard(id), hot_timestamp(id));
 SELECT comb_timestamp(comb_convert('d01c25cc-63a7-47cc-b5ba-018e5f3bff48', 'mssql', 'oracle'), 'oracle') OPERATOR(pg_catalog.=)
        comb_timestamp('d01c25cc-63a7-47cc-b5ba-018e5f3bff48', 'mssql') AS layouts, (SELECT pg_catalog.count(*) FROM comb_inspect(comb_uuid()));
+SELECT amopopr::pg_catalog.regoperator FROM pg_catalog.pg_amop
+WHERE amopfamily = (SELECT oid FROM pg_catalog.pg_opfamily WHERE opfname = 'hot_shard_ops') ORDER BY amopopr;
 DROP EXTENSION comb;
 RESET search_path;
 CREATE EXTENSION comb;
