@@ -2,9 +2,13 @@
 #
 # The ```sql blocks of a document run in one session, in a database of its own. A ```text block that follows one holds its
 # output, without the count of rows; spaces at the ends of lines and widths of lines do not matter. A block without one
-# must raise no error; errors are shown in the text as psql shows them.
+# must raise no error; errors are shown in the text as psql shows them. Blocks with a label, as ```sql fdw-node, need
+# several servers or other software, and are run by the test that names the label.
 use strict;
 use warnings;
+use FindBin;
+use lib $FindBin::Bin;
+use Document;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -16,30 +20,16 @@ $node->init;
 $node->append_conf('postgresql.conf', "timezone = 'UTC'\n");
 $node->start;
 
-# Strips what differs from run to run or server to server without meaning anything.
-sub plain
-{
-	my @lines = split /\n/, $_[0];
-	for (@lines)
-	{
-		s/^psql:[^ ]* //;
-		s/-{2,}/--/g;
-		s/ +/ /g;
-		s/ $//;
-	}
-	return join "\n", grep { $_ ne '' && !/^\(\d+ rows?\)$/ } @lines;
-}
-
+my $tests = join '', map { slurp_file($_) } glob "$top/test/t/04*.pl";
 my $number = 0;
 for my $file ("$top/README.md", glob "$top/doc/*.md")
 {
-	my $text = slurp_file($file);
-	my @blocks;
-	while ($text =~ /^```sql\n(.*?)^```\n(?:\n?```text\n(.*?)^```\n)?/msg)
-	{
-		push @blocks, { sql => $1, output => $2, line => 1 + (substr($text, 0, $-[0]) =~ tr/\n//) };
-	}
 	my ($name) = $file =~ m{([^/]+)$};
+	for my $label (slurp_file($file) =~ /^```sql (.*)$/mg)
+	{
+		like($tests, qr/'\Q$label\E'/, "$name: a test runs the blocks with the label $label");
+	}
+	my @blocks = blocks($file, '');
 	next unless @blocks;
 
 	my $database = 'doc_' . ++$number;
@@ -66,6 +56,7 @@ for my $file ("$top/README.md", glob "$top/doc/*.md")
 			unlike($got, qr/ERROR:/, "$name, line $block->{line}: runs");
 		}
 	}
+	run_blocks($name, $node, $database, \@blocks);
 }
 $node->stop;
 

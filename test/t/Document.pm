@@ -1,0 +1,67 @@
+# The examples of the documents, read and run.
+package Document;
+use strict;
+use warnings;
+use Exporter 'import';
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+our @EXPORT = qw(blocks run_blocks);
+
+# Strips what differs from run to run or server to server without meaning anything.
+sub plain
+{
+	my @lines = split /\n/, $_[0];
+	for (@lines)
+	{
+		s/^psql:[^ ]* //;
+		s/-{2,}/--/g;
+		s/ +/ /g;
+		s/ $//;
+	}
+	return join "\n", grep { $_ ne '' && !/^\(\d+ rows?\)$/ } @lines;
+}
+
+# The ```sql blocks of a document that have a label after the word, or with an empty one, those that have none. A ```text
+# block that follows one holds its output.
+sub blocks
+{
+	my ($file, $label) = @_;
+	my $text = slurp_file($file);
+	my @blocks;
+	my $fence = $label eq '' ? 'sql' : "sql $label";
+	while ($text =~ /^```$fence\n(.*?)^```\n(?:\n?```text\n(.*?)^```\n)?/msg)
+	{
+		push @blocks, { sql => $1, output => $2, line => 1 + (substr($text, 0, $-[0]) =~ tr/\n//) };
+	}
+	return @blocks;
+}
+
+# Runs blocks in one session. Each gives what stands below it, or at least no error. Options are psql's, for variables.
+sub run_blocks
+{
+	my ($name, $node, $database, $blocks, @options) = @_;
+	my $script = '';
+	$script .= "\\echo === block $_\n$blocks->[$_]{sql}\n" for 0 .. $#$blocks;
+	my $path = PostgreSQL::Test::Utils::tempdir() . '/document.sql';
+	append_to_file($path, $script);
+	my $options = join ' ', map { "'$_'" } @options;
+	my $output = `psql -X -q -v VERBOSITY=terse $options -h '@{[$node->host]}' -p @{[$node->port]} -f '$path' $database 2>&1`;
+	my (undef, @outputs) = split /^=== block \d+\n/m, $output, -1;
+	is(scalar @outputs, scalar @$blocks, "$name: all blocks ran");
+
+	for my $i (0 .. $#$blocks)
+	{
+		my ($block, $got) = ($blocks->[$i], plain($outputs[$i] // ''));
+		if (defined $block->{output})
+		{
+			is($got, plain($block->{output}), "$name, line $block->{line}: gives what it says");
+		}
+		else
+		{
+			unlike($got, qr/ERROR:/, "$name, line $block->{line}: runs");
+		}
+	}
+}
+
+1;
