@@ -31,16 +31,23 @@ my $proxy = server('proxy');
 my @blocks = blocks($document, 'plproxy-node');
 run_blocks('sharding.md, plproxy-node', $nodes[$_], 'shop', \@blocks, '-U', 'shop', '-v', "node=$_") for 0 .. 1;
 
-@blocks = blocks($document, 'plproxy-proxy');
-for my $block (@blocks)
+# The document's blocks for the proxy, with these servers for the hosts that it names.
+sub run_on_proxy
 {
-	$block->{sql} =~ s/host=node(\d)\.example\.com/'host=' . $nodes[$1]->host . ' port=' . $nodes[$1]->port/eg;
+	my ($label) = @_;
+	my @blocks = blocks($document, $label);
+	for my $block (@blocks)
+	{
+		$block->{sql} =~ s/host=node(\d)\.example\.com/'host=' . $nodes[$1]->host . ' port=' . $nodes[$1]->port/eg;
+	}
+	run_blocks("sharding.md, $label", $proxy, 'shop', \@blocks);
 }
-run_blocks('sharding.md, plproxy-proxy', $proxy, 'shop', \@blocks);
 
-# PL/Proxy's server is the remainder; the nodes' own partitions refused anything else. Also for negative shards.
+run_on_proxy('plproxy-proxy');
+
+# PL/Proxy's entry is the remainder; the nodes' own partitions refuse anything else. Also for negative shards.
 $proxy->safe_psql('shop', "SELECT add_order(hot_uuid(s), 'any') FROM unnest(ARRAY[-1, -2, -2147483648, 2147483647, 65536]) AS s");
-is($nodes[$_]->safe_psql('shop', "SELECT count(*), count(*) FILTER (WHERE hot_shard_remainder(hot_shard(id), 2) <> $_) FROM orders"),
+is($nodes[$_]->safe_psql('shop', "SELECT count(*), count(*) FILTER (WHERE hot_shard_remainder(hot_shard(id), 4) % 2 <> $_) FROM orders"),
 	(403, 402)[$_] . '|0', "node $_ has its rows and no others")
   for 0 .. 1;
 
@@ -69,6 +76,18 @@ my ($status, $out, $err) = $proxy->psql('shop', "SELECT id FROM get_order('$its'
 like($err, qr/get_order.*\[\Q@{[$nodes[1]->host]}\E|connection to server/s, 'and the error says that the connection failed');
 $nodes[1]->start;
 is($proxy->safe_psql('shop', "SELECT id FROM get_order('$its')"), $its, 'it comes back');
+
+# One more node takes a partition.
+$nodes[1]->safe_psql('shop', 'DELETE FROM orders WHERE customer = \'new\'');
+push @nodes, server('node2');
+run_blocks('sharding.md, plproxy-node', $nodes[2], 'shop', \@blocks, '-U', 'shop', '-v', 'node=4');
+$nodes[2]->safe_psql('shop', 'CREATE TABLE orders_3 PARTITION OF orders FOR VALUES WITH (MODULUS 4, REMAINDER 3)');
+my $dump = PostgreSQL::Test::Utils::tempdir() . '/dump.sql';
+$nodes[1]->command_ok([ 'pg_dump', '--data-only', '--table=orders_3', '-f', $dump, '-d', $nodes[1]->connstr('shop') ], 'pg_dump takes the rows of a partition');
+$nodes[2]->command_ok([ 'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-f', $dump, '-d', $nodes[2]->connstr('shop') ], 'and psql brings them');
+$nodes[1]->safe_psql('shop', 'DROP TABLE orders_3');
+run_on_proxy('plproxy-add-node');
+is($proxy->safe_psql('shop', "SELECT id FROM get_order('$its')"), $its, 'and its orders are found there');
 
 $_->stop for @nodes, $proxy;
 

@@ -1,0 +1,95 @@
+# Two servers that both write, and send each other what they wrote: no key of the one is one of the other's.
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::Bin;
+use Document;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $document = "$ENV{SANDBOX}/comb/doc/sharding.md";
+my ($clients, $transactions, $rows) = (2, 250, 10);
+my $written = 2 * $clients * $transactions * $rows;
+
+my @servers = map { PostgreSQL::Test::Cluster->new($_) } 'a', 'b';
+for my $server (@servers)
+{
+	$server->init(allows_streaming => 'logical');
+	$server->append_conf('postgresql.conf', "fsync = off\nautovacuum = off\n");
+	$server->start;
+}
+
+sub other
+{
+	my ($here, $database) = @_;
+	return 'other=host=' . $servers[ 1 - $here ]->host . ' port=' . $servers[ 1 - $here ]->port . " dbname=$database";
+}
+
+# Waits until each has what the other wrote before.
+sub wait_for_both
+{
+	my ($database) = @_;
+	for my $here (0 .. 1)
+	{
+		my $end = $servers[$here]->safe_psql($database, 'SELECT pg_current_wal_lsn()');
+		$servers[$here]->poll_query_until($database,
+			"SELECT bool_and(confirmed_flush_lsn >= '$end') FROM pg_replication_slots WHERE database = '$database'")
+		  or die 'replication does not catch up';
+	}
+}
+
+# Two servers set up as the document says; both write at the same time.
+sub write_on_both
+{
+	my ($database, $table, $subscription) = @_;
+	for my $step ($table, $subscription)
+	{
+		for my $here (0 .. 1)
+		{
+			$servers[$here]->safe_psql('postgres', "CREATE DATABASE $database") if $step eq $table;
+			run_blocks("sharding.md, $step", $servers[$here], $database, [ blocks($document, $step) ], '-v', "here=$here", '-v',
+				other($here, $database));
+		}
+	}
+	$servers[$_]->poll_query_until($database, "SELECT count(*) > 0 AND bool_and(srsubstate = 'r') FROM pg_subscription_rel") for 0 .. 1;
+
+	my $script = PostgreSQL::Test::Utils::tempdir() . '/write.sql';
+	append_to_file($script, "INSERT INTO orders (customer) SELECT ':client_id' FROM generate_series(1, $rows);\n");
+	my @running = map {
+		IPC::Run::start([ 'pgbench', '-n', '-c', $clients, '-j', $clients, '-t', $transactions, '-f', $script,
+			'-h', $_->host, '-p', $_->port, $database ], '>', '/dev/null', '2>', '/dev/null')
+	} @servers;
+	ok($_->finish, "$database: a server's clients have written") for @running;
+	wait_for_both($database);
+
+	my @contents = map { $_->safe_psql($database, "SELECT count(*), count(DISTINCT id), md5(string_agg(id || customer, '' ORDER BY id)) FROM orders") } @servers;
+	like($contents[0], qr/^$written\|$written\|/, "$database: all rows are there, each with a key of its own");
+	is($contents[1], $contents[0], 'and the same on both servers');
+	for my $server (@servers)
+	{
+		is($server->safe_psql($database, 'SELECT sum(apply_error_count + sync_error_count) FROM pg_stat_subscription_stats'), '0',
+			'without an error');
+	}
+}
+
+write_on_both('by_shard', 'replica', 'replica-subscription');
+is($servers[$_]->safe_psql('by_shard', 'SELECT count(*), count(DISTINCT hot_shard(id)) FROM orders_0 UNION ALL SELECT count(*), min(hot_shard(id)) FROM orders_1'),
+	$written / 2 . "|1\n" . $written / 2 . '|1', 'half of them are of each shard')
+  for 0 .. 1;
+# A server's changes to its own rows reach the other.
+$servers[$_]->safe_psql('by_shard', "UPDATE orders SET customer = 'changed on $_' WHERE id @# $_; DELETE FROM orders WHERE id = (SELECT min(id::text)::uuid FROM orders_$_)") for 0 .. 1;
+wait_for_both('by_shard');
+is($servers[$_]->safe_psql('by_shard', 'SELECT customer, hot_shard(id), count(*) FROM orders GROUP BY 1, 2 ORDER BY 1'),
+	'changed on 0|0|' . ($written / 2 - 1) . "\nchanged on 1|1|" . ($written / 2 - 1), 'changes reach the other server')
+  for 0 .. 1;
+
+SKIP:
+{
+	skip 'replication both ways of a table as a whole comes with PostgreSQL 16', 1 if $servers[0]->pg_version < 16;
+	write_on_both('by_origin', 'replica-origin', 'replica-origin-subscription');
+}
+
+$_->stop for @servers;
+
+done_testing();
