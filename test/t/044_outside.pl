@@ -10,23 +10,59 @@ my @ids = map { (split /,/)[0] } @vectors;
 my $expected = join "\n", map { (split /,/)[1] } @vectors;
 my $scratch = PostgreSQL::Test::Utils::tempdir();
 
+
+# What a program needs, its file, the command that runs it, and what stands around the line.
 my %programs = (
-	python => ['py', 'python3 %s', 'import sys, uuid' . "\nfor id in sys.argv[1:]:\n    %s\n    print(shard)\n"],
-	javascript => ['js', 'node %s', "for (const id of process.argv.slice(2)) {\n  %s\n  console.log(shard);\n}\n"],
-	go => ['go', 'go run %s', "package main\nimport (\"encoding/binary\"; \"encoding/hex\"; \"fmt\"; \"os\"; \"strings\")\nfunc main() {\n"
-		  . "for _, text := range os.Args[1:] {\nid, _ := hex.DecodeString(strings.ReplaceAll(text, \"-\", \"\"))\n%s\nfmt.Println(shard)\n}\n}\n"]);
+	python => [['python3'], 'shard.py', 'python3 shard.py', <<'CODE'],
+import sys, uuid
+for id in sys.argv[1:]:
+    LINE
+    print(shard)
+CODE
+	javascript => [['node'], 'shard.js', 'node shard.js', <<'CODE'],
+for (const id of process.argv.slice(2)) {
+  LINE
+  console.log(shard);
+}
+CODE
+	go => [['go'], 'shard.go', 'go run shard.go', <<'CODE'],
+package main
+import ("encoding/binary"; "encoding/hex"; "fmt"; "os"; "strings")
+func main() {
+	for _, text := range os.Args[1:] {
+		id, _ := hex.DecodeString(strings.ReplaceAll(text, "-", ""))
+		LINE
+		fmt.Println(shard)
+	}
+}
+CODE
+	csharp => [['mcs', 'mono'], 'shard.cs', 'mcs -out:shard.exe shard.cs && mono shard.exe', <<'CODE']);
+using System;
+class Program {
+	static void Main(string[] ids) {
+		foreach (string text in ids) {
+			Guid id = Guid.Parse(text);
+			LINE
+			Console.WriteLine(shard);
+		}
+	}
+}
+CODE
 
 for my $language (sort keys %programs)
 {
-	my ($suffix, $command, $frame) = @{ $programs{$language} };
+	my ($needs, $file, $command, $code) = @{ $programs{$language} };
 	my ($line) = slurp_file("$top/doc/sharding.md") =~ /^```$language\n(.*)\n```$/m;
 	ok(defined $line, "there is a line in $language");
 	SKIP:
 	{
-		my ($interpreter) = $command =~ /^(\S+)/;
-		skip "there is no $interpreter", 1 unless grep { -x "$_/$interpreter" } split /:/, $ENV{PATH};
-		append_to_file("$scratch/shard.$suffix", sprintf($frame, $line));
-		my $output = `@{[sprintf $command, "'$scratch/shard.$suffix'"]} @ids 2>&1`;
+		for my $program (@$needs)
+		{
+			skip "there is no $program", 1 unless grep { -x "$_/$program" } split /:/, $ENV{PATH};
+		}
+		$code =~ s/LINE/$line/;
+		append_to_file("$scratch/$file", $code);
+		my $output = `cd '$scratch' && $command @ids 2>&1`;
 		chomp $output;
 		is($output, $expected, "and it reads the shards, in $language");
 	}
