@@ -52,7 +52,11 @@ sub write_on_both
 				other($here, $database));
 		}
 	}
-	$servers[$_]->poll_query_until($database, "SELECT count(*) > 0 AND bool_and(srsubstate = 'r') FROM pg_subscription_rel") for 0 .. 1;
+	for my $server (@servers)
+	{
+		$server->poll_query_until($database, "SELECT count(*) > 0 AND bool_and(srsubstate = 'r') FROM pg_subscription_rel")
+		  or die 'a subscription does not become ready';
+	}
 
 	my $script = PostgreSQL::Test::Utils::tempdir() . '/write.sql';
 	append_to_file($script, "INSERT INTO orders (customer) SELECT ':client_id' FROM generate_series(1, $rows);\n");
@@ -84,6 +88,7 @@ is($servers[$_]->safe_psql('by_shard', 'SELECT customer, hot_shard(id), count(*)
 	'changed on 0|0|' . ($written / 2 - 1) . "\nchanged on 1|1|" . ($written / 2 - 1), 'changes reach the other server')
   for 0 .. 1;
 
+$_->safe_psql('by_shard', 'DROP SUBSCRIPTION theirs') for @servers;
 SKIP:
 {
 	skip 'replication both ways of a table as a whole comes with PostgreSQL 16', 1 if $servers[0]->pg_version < 16;
