@@ -4,8 +4,8 @@ use warnings;
 use FindBin;
 use lib $FindBin::Bin;
 use Document;
-use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
+use Shop;
 use Test::More;
 
 chomp(my $share = `$ENV{PG_CONFIG} --sharedir`);
@@ -13,17 +13,6 @@ plan skip_all => 'PL/Proxy is not installed for this server (Debian: postgresql-
   unless -f "$share/extension/plproxy.control";
 
 my $document = "$ENV{SANDBOX}/comb/doc/sharding.md";
-
-sub server
-{
-	my $server = PostgreSQL::Test::Cluster->new($_[0]);
-	$server->init;
-	$server->append_conf('postgresql.conf', "fsync = off\nlog_statement = all\nautovacuum = off\n");
-	$server->start;
-	$server->safe_psql('postgres', 'CREATE ROLE shop LOGIN');
-	$server->safe_psql('postgres', 'CREATE DATABASE shop OWNER shop');
-	return $server;
-}
 
 my @nodes = map { server("node$_") } 0 .. 1;
 my $proxy = server('proxy');
@@ -47,7 +36,8 @@ run_on_proxy('plproxy-proxy');
 
 # PL/Proxy's entry is the remainder; the nodes' own partitions refuse anything else. Also for negative shards.
 $proxy->safe_psql('shop', "SELECT add_order(hot_uuid(s), 'any') FROM unnest(ARRAY[-1, -2, -2147483648, 2147483647, 65536]) AS s");
-is($nodes[$_]->safe_psql('shop', "SELECT count(*), count(*) FILTER (WHERE hot_shard_remainder(hot_shard(id), 4) % 2 <> $_) FROM orders"),
+is($nodes[$_]->safe_psql('shop',
+		"SELECT count(*), count(*) FILTER (WHERE hot_shard_remainder(hot_shard(id), 4) % 2 <> $_) FROM orders"),
 	(403, 402)[$_] . '|0', "node $_ has its rows and no others")
   for 0 .. 1;
 
@@ -60,10 +50,8 @@ for my $shard (6, 7)
 		"SELECT hot_shard(id) FROM (SELECT hot_uuid($shard) AS id) AS new, add_order(id, 'new')", $shard);
 	while (my ($call, $expected) = splice @calls, 0, 2)
 	{
-		my @sizes = map { -s $_->logfile } @nodes;
-		is($proxy->safe_psql('shop', $call), $expected, 'a call gives its result');
-		my @in = grep { slurp_file($nodes[$_]->logfile, $sizes[$_]) =~ /LOG:  (statement|execute)/ } 0 .. 1;
-		is("@in", $node, 'and is seen on one node');
+		my ($result, $in) = seen($proxy, $call, @nodes);
+		is("$result on $in", "$expected on $node", 'a call is seen on one node');
 	}
 }
 
@@ -73,7 +61,7 @@ my $its = $nodes[1]->safe_psql('shop', 'SELECT id FROM orders WHERE id @# 7 LIMI
 $nodes[1]->stop('immediate');
 is($proxy->safe_psql('shop', "SELECT id FROM get_order('$mine')"), $mine, 'with a node down the other answers');
 my ($status, $out, $err) = $proxy->psql('shop', "SELECT id FROM get_order('$its')");
-like($err, qr/get_order.*\[\Q@{[$nodes[1]->host]}\E|connection to server/s, 'and the error says that the connection failed');
+like($err, qr/connection to server/, 'and the error says that the connection failed');
 $nodes[1]->start;
 is($proxy->safe_psql('shop', "SELECT id FROM get_order('$its')"), $its, 'it comes back');
 
@@ -83,8 +71,10 @@ push @nodes, server('node2');
 run_blocks('sharding.md, plproxy-node', $nodes[2], 'shop', \@blocks, '-U', 'shop', '-v', 'node=4');
 $nodes[2]->safe_psql('shop', 'CREATE TABLE orders_3 PARTITION OF orders FOR VALUES WITH (MODULUS 4, REMAINDER 3)');
 my $dump = PostgreSQL::Test::Utils::tempdir() . '/dump.sql';
-$nodes[1]->command_ok([ 'pg_dump', '--data-only', '--table=orders_3', '-f', $dump, '-d', $nodes[1]->connstr('shop') ], 'pg_dump takes the rows of a partition');
-$nodes[2]->command_ok([ 'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-f', $dump, '-d', $nodes[2]->connstr('shop') ], 'and psql brings them');
+$nodes[1]->command_ok([ 'pg_dump', '--data-only', '--table=orders_3', '-f', $dump, '-d', $nodes[1]->connstr('shop') ],
+	'pg_dump takes the rows of a partition');
+$nodes[2]->command_ok([ 'psql', '-Xq', '-v', 'ON_ERROR_STOP=1', '-f', $dump, '-d', $nodes[2]->connstr('shop') ],
+	'and psql brings them');
 $nodes[1]->safe_psql('shop', 'DROP TABLE orders_3');
 run_on_proxy('plproxy-add-node');
 is($proxy->safe_psql('shop', "SELECT id FROM get_order('$its')"), $its, 'and its orders are found there');

@@ -29,17 +29,21 @@ run_blocks('sharding.md, citus', $coordinator, 'shop', [ blocks("$ENV{SANDBOX}/c
 # One task for a query by id: with a constant, and prepared, also once the plan is generic.
 my $id = $coordinator->safe_psql('shop', 'SELECT id FROM orders WHERE shard = 7 LIMIT 1');
 my $condition = 'EXPLAIN (COSTS OFF) SELECT * FROM orders WHERE shard = hot_shard';
-like($coordinator->safe_psql('shop', "$condition('$id') AND id = '$id'"), qr/Task Count: 1$/m, 'a read by id is a query for one node');
+like($coordinator->safe_psql('shop', "$condition('$id') AND id = '$id'"), qr/Task Count: 1$/m,
+	'a read by id is a query for one node');
 for my $mode ('force_custom_plan', 'force_generic_plan')
 {
 	my @sizes = map { -s $_->logfile } @workers;
-	is($coordinator->safe_psql('shop', "SET plan_cache_mode = $mode; PREPARE by_id(uuid) AS SELECT hot_shard(id) FROM orders WHERE shard = hot_shard(\$1) AND id = \$1; EXECUTE by_id('$id')"),
+	is($coordinator->safe_psql('shop', "
+			SET plan_cache_mode = $mode;
+			PREPARE by_id(uuid) AS SELECT hot_shard(id) FROM orders WHERE shard = hot_shard(\$1) AND id = \$1;
+			EXECUTE by_id('$id')"),
 		'7', "$mode: a prepared read by id gives the row");
 	my @in = grep { slurp_file($workers[$_]->logfile, $sizes[$_]) =~ /SELECT.*orders_\d+/ } 0 .. $#workers;
 	is(scalar @in, 1, 'and is seen on one node');
 }
-unlike($coordinator->safe_psql('shop', "EXPLAIN (COSTS OFF) SELECT * FROM events WHERE id >= now() - interval '1 hour'"), qr/events_past/,
-	'a time leaves out partitions on the nodes');
+unlike($coordinator->safe_psql('shop', "EXPLAIN (COSTS OFF) SELECT * FROM events WHERE id >= now() - interval '1 hour'"),
+	qr/events_past/, 'a time leaves out partitions on the nodes');
 
 $_->stop for @nodes;
 
