@@ -10,6 +10,7 @@
 #pragma once
 
 #include "convert.hpp"
+#include "boundary.hpp"
 #include "generator.hpp"
 #include "hot.hpp"
 #include "layout.hpp"

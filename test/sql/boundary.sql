@@ -1,0 +1,107 @@
+-- Ids compared with times: the boundaries and operators against comb_timestamp() itself.
+SET TimeZone = 'UTC'; SET DateStyle = 'ISO';
+
+-- Around a millisecond, and at the ends of what ids hold.
+SELECT at, comb_boundary(at), comb_boundary_after(at)
+FROM unnest(ARRAY['-infinity', '4714-11-24 00:00:00+00 BC', '1969-12-31 23:59:59.999999+00', '1970-01-01 00:00:00+00',
+                  '1970-01-01 00:00:00.000001+00', '2022-02-22 19:22:21.999999+00', '2022-02-22 19:22:22+00',
+                  '2022-02-22 19:22:22.000001+00', '2022-02-22 19:22:22.001+00', '10889-08-02 05:31:50.654999+00',
+                  '10889-08-02 05:31:50.655+00', '10889-08-02 05:31:50.655001+00', '294276-12-31 23:59:59.999999+00',
+                  'infinity']::timestamptz[]) AS at;
+
+SELECT at, hot_boundary(at)
+FROM unnest(ARRAY['-infinity', '1970-01-01 00:00:00+00', '1970-01-01 00:00:00.000001+00', '2026-11-20 12:00:00+00',
+                  '2026-11-20 12:00:00.000001+00', '2106-02-07 06:28:15+00', '2106-02-07 06:28:15.000001+00',
+                  '294276-12-31 23:59:59.999999+00', 'infinity']::timestamptz[]) AS at;
+
+-- Random ids of versions 4 and 7, and random times within some microseconds of the edges of their milliseconds; a tenth of
+-- the ids in the first three milliseconds of all, and a tenth in the last.
+CREATE TEMP TABLE pairs AS
+SELECT n,
+       (lpad(to_hex(ms), 12, '0') || CASE WHEN random() < 0.5 THEN '4' ELSE '7' END || substr(rest, 2, 3) ||
+        substr('89ab', 1 + n % 4, 1) || substr(rest, 5, 15))::uuid AS id,
+       CASE WHEN random() < 0.01 THEN '-infinity' WHEN random() < 0.01 THEN 'infinity'
+            ELSE timestamptz '1970-01-01 00:00:00+00' + ms / 86400000 * interval '1 day' + ms % 86400000 * interval '1 ms'
+                 + (floor(random() * 5) - 2) * interval '1 ms' + (floor(random() * 5) - 2) * interval '1 us' END AS at
+FROM (SELECT n, md5(random()::text) AS rest,
+             CASE n % 10 WHEN 0 THEN floor(random() * 3)
+                         WHEN 1 THEN 281474976710655 - floor(random() * 3)
+                         ELSE floor(random() * 281474976710656) END::bigint AS ms
+      FROM generate_series(1, 100000) AS n) AS made;
+
+SELECT count(*) AS pairs,
+       count(*) FILTER (WHERE comb_timestamp(id) = at) > 1000 AS at_an_edge,
+       count(*) FILTER (WHERE comb_timestamp(id) + interval '1 us' = at) > 1000 AS after_it,
+       count(*) FILTER (WHERE comb_timestamp(id) - interval '1 us' = at) > 1000 AS before_it
+FROM pairs;
+SELECT count(*) FILTER (WHERE (id < at) <> (comb_timestamp(id) < at)) AS lt,
+       count(*) FILTER (WHERE (id <= at) <> (comb_timestamp(id) <= at)) AS le,
+       count(*) FILTER (WHERE (id >= at) <> (comb_timestamp(id) >= at)) AS ge,
+       count(*) FILTER (WHERE (id > at) <> (comb_timestamp(id) > at)) AS gt,
+       count(*) FILTER (WHERE (at < id) <> (at < comb_timestamp(id))) AS lt_turned,
+       count(*) FILTER (WHERE (at <= id) <> (at <= comb_timestamp(id))) AS le_turned,
+       count(*) FILTER (WHERE (at >= id) <> (at >= comb_timestamp(id))) AS ge_turned,
+       count(*) FILTER (WHERE (at > id) <> (at > comb_timestamp(id))) AS gt_turned,
+       count(*) FILTER (WHERE (id BETWEEN at AND at + interval '1 ms')
+                           <> (comb_timestamp(id) BETWEEN at AND at + interval '1 ms')) AS between
+FROM pairs;
+
+-- Ranges with bounds of every kind, empty and NULL.
+CREATE TEMP TABLE ranges AS
+SELECT id, CASE n % 50 WHEN 0 THEN NULL WHEN 1 THEN 'empty'
+                       ELSE tstzrange(least(low, high), greatest(low, high), bounds) END AS during
+FROM (SELECT n, id, CASE WHEN random() < 0.1 THEN NULL ELSE at END AS low,
+             CASE WHEN random() < 0.1 THEN NULL ELSE at + (floor(random() * 5) - 2) * interval '500 us' END AS high,
+             (ARRAY['[)', '[]', '(]', '()'])[1 + floor(random() * 4)] AS bounds
+      FROM pairs) AS p;
+SELECT count(*) AS ranges,
+       count(*) FILTER (WHERE (id <@ during) IS DISTINCT FROM (comb_timestamp(id) <@ during)) AS contained,
+       count(*) FILTER (WHERE (during @> id) IS DISTINCT FROM (during @> comb_timestamp(id))) AS contains
+FROM ranges;
+SELECT bool_and(seen > 100) AS all_kinds_seen, count(*) AS kinds
+FROM (SELECT count(*) AS seen FROM ranges
+      GROUP BY isempty(during), lower_inf(during), upper_inf(during), lower_inc(during), upper_inc(during),
+               id <@ during, during IS NULL) AS kinds;
+
+-- NULL, and the bounds one by one.
+SELECT at < id, at <= id, at >= id, at > id, id < at, id <= at, id >= at, id > at
+FROM (VALUES (NULL::uuid, now()), (comb_uuid(), NULL)) AS v (id, at);
+SELECT during, id <@ during AS "id <@", during @> id AS "@> id", NULL::uuid <@ during AS "NULL <@", NOT id <@ during AS "NOT <@"
+FROM (VALUES ('017f22e2-79b0-7cc3-98c4-dc0c0c07398f'::uuid)) AS v (id), -- 2022-02-22 19:22:22
+     unnest(ARRAY[NULL, 'empty', '(,)', '(-infinity,infinity)', '[-infinity,infinity]', '(,-infinity]', '[infinity,)',
+                  '[2022-02-22 19:22:22+00,)', '(2022-02-22 19:22:22+00,)', '(2022-02-22 19:22:21.999999+00,)',
+                  '(,2022-02-22 19:22:22+00)', '(,2022-02-22 19:22:22+00]', '(,2022-02-22 19:22:22.000001+00)',
+                  '[2022-02-22 19:22:22+00,2022-02-22 19:22:22+00]', '(1900-01-01 00:00:00+00,1960-01-01 00:00:00+00)',
+                  '[20000-01-01 00:00:00+00,30000-01-01 00:00:00+00)']::tstzrange[]) AS during;
+
+-- Times that no id holds.
+SELECT beyond, count(*) FILTER (WHERE id < beyond) AS lt, count(*) FILTER (WHERE id <= beyond) AS le,
+       count(*) FILTER (WHERE id >= beyond) AS ge, count(*) FILTER (WHERE id > beyond) AS gt, count(*) AS ids
+FROM pairs, unnest(ARRAY['-infinity', '1969-12-31 23:59:59.999999+00', '10889-08-02 05:31:50.656+00',
+                         '20000-01-01 00:00:00+00', 'infinity']::timestamptz[]) AS beyond
+GROUP BY beyond ORDER BY beyond;
+
+-- Hot ids, by their own time.
+SELECT count(*) AS pairs,
+       count(*) FILTER (WHERE (id >= hot_boundary(at)) <> (hot_timestamp(id) >= at)) AS wrong
+FROM (SELECT hot_uuid(n, second) AS id, second + (floor(random() * 5) - 2) * interval '500000 us' + us * interval '1 us' AS at
+      FROM generate_series(1, 10000) AS n, generate_series(-1, 1) AS us,
+           LATERAL (SELECT timestamptz '1970-01-01 00:00:00+00' +
+                           CASE n % 10 WHEN 0 THEN 0 WHEN 1 THEN 4294967295
+                                       ELSE (n * 429496.0)::bigint END * interval '1 second' AS second) AS s) AS p;
+
+-- Each operator has its commutator and its negator, and they are each other's.
+SELECT o.oid::regoperator AS operator, o.oprcom::regoperator AS commutator, o.oprnegate::regoperator AS negator,
+       c.oprcom = o.oid AND (o.oprnegate = 0 OR n.oprnegate = o.oid) AS mutual
+FROM pg_depend AS d JOIN pg_operator AS o ON d.objid = o.oid
+     LEFT JOIN pg_operator AS c ON c.oid = o.oprcom LEFT JOIN pg_operator AS n ON n.oid = o.oprnegate
+WHERE d.refclassid = 'pg_extension'::regclass AND d.classid = 'pg_operator'::regclass AND d.deptype = 'e'
+  AND o.oprname IN ('<', '<=', '>=', '>', '<@', '@>')
+  AND d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'comb')
+ORDER BY o.oid::regoperator::text COLLATE "C";
+
+-- pg_partman's encoder and decoder.
+SELECT comb_time_encoder('2026-12-01 00:00:00+00'), comb_time_decoder(comb_time_encoder('2026-12-01 00:00:00+00')),
+       comb_time_encoder(NULL), comb_time_decoder(NULL);
+\set VERBOSITY terse
+SELECT comb_time_decoder('December');

@@ -1,0 +1,181 @@
+-- Time ranges on a key: index conditions, partition pruning, joins, row-level security.
+SET TimeZone = 'UTC'; SET DateStyle = 'ISO';
+SET enable_seqscan = off; SET enable_bitmapscan = off;
+
+CREATE TABLE events (id uuid PRIMARY KEY DEFAULT comb_uuid(), n int);
+INSERT INTO events SELECT comb_uuid(timestamptz '2026-11-01' + n * interval '1 minute'), n FROM generate_series(0, 9999) AS n;
+ANALYZE events;
+
+-- Each operator, both ways round, alone and as its negation, is an index condition.
+EXPLAIN (COSTS OFF) SELECT * FROM events WHERE id >= timestamptz '2026-11-02' AND id < timestamptz '2026-11-03';
+EXPLAIN (COSTS OFF) SELECT * FROM events WHERE id > timestamptz '2026-11-02' AND id <= timestamptz '2026-11-03';
+EXPLAIN (COSTS OFF) SELECT * FROM events WHERE timestamptz '2026-11-02' <= id AND timestamptz '2026-11-03' > id;
+EXPLAIN (COSTS OFF) SELECT * FROM events WHERE timestamptz '2026-11-02' < id AND timestamptz '2026-11-03' >= id;
+EXPLAIN (COSTS OFF) SELECT * FROM events WHERE NOT (id < timestamptz '2026-11-02' OR timestamptz '2026-11-03' < id);
+EXPLAIN (COSTS OFF) SELECT * FROM events WHERE id BETWEEN timestamptz '2026-11-02' AND timestamptz '2026-11-03';
+EXPLAIN (COSTS OFF) SELECT * FROM events WHERE id >= now() - interval '1 day';
+EXPLAIN (COSTS OFF) SELECT * FROM events WHERE id >= date '2026-11-02' AND id < timestamp '2026-11-03 12:00:00';
+EXPLAIN (COSTS OFF) SELECT * FROM events WHERE id <@ tstzrange('2026-11-02', '2026-11-03');
+EXPLAIN (COSTS OFF) SELECT * FROM events WHERE tstzrange('2026-11-02', '2026-11-03', '(]') @> id;
+EXPLAIN (COSTS OFF) SELECT * FROM events WHERE id <@ '[2026-11-02,)';
+EXPLAIN (COSTS OFF) SELECT id, comb_timestamp(id), n FROM events WHERE id < timestamptz '2026-11-03' ORDER BY id DESC LIMIT 10;
+
+-- Of a long plan, its conditions without what they compare with.
+CREATE FUNCTION conditions(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+  line text;
+BEGIN
+  FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
+    CONTINUE WHEN line !~ 'Scan|Index Cond|Filter|Join|Nested';
+    line := regexp_replace(line, '(>=|<) CASE .*(AND \(id (>=|<)) CASE.*', '\1 CASE ... \2 CASE ...');
+    RETURN NEXT line;
+  END LOOP;
+END $$;
+SELECT conditions($$ SELECT * FROM events WHERE id <@ tstzrange(now() - interval '1 day', now()) $$);
+
+-- BRIN has them, too.
+CREATE TABLE log (id uuid NOT NULL DEFAULT comb_uuid(), n int);
+INSERT INTO log SELECT id, n FROM events ORDER BY id;
+CREATE INDEX log_brin ON log USING brin (id) WITH (pages_per_range = 4);
+SET enable_bitmapscan = on;
+EXPLAIN (COSTS OFF) SELECT * FROM log WHERE id >= timestamptz '2026-11-02' AND id < timestamptz '2026-11-03';
+EXPLAIN (COSTS OFF) SELECT * FROM log WHERE id <@ tstzrange('2026-11-02', '2026-11-03', '[]');
+EXPLAIN (COSTS OFF) SELECT * FROM log WHERE id >= now() - interval '1 day';
+SET enable_bitmapscan = off;
+
+-- All of them find the same rows.
+SELECT (SELECT count(*) FROM events WHERE comb_timestamp(id) >= '2026-11-02' AND comb_timestamp(id) < '2026-11-03') AS read,
+       (SELECT count(*) FROM events WHERE id >= timestamptz '2026-11-02' AND id < timestamptz '2026-11-03') AS compared,
+       (SELECT count(*) FROM events WHERE id <@ '[2026-11-02,2026-11-03)') AS contained,
+       (SELECT count(*) FROM events WHERE id BETWEEN timestamptz '2026-11-02' AND timestamptz '2026-11-03') AS between,
+       (SELECT count(*) FROM log WHERE id >= timestamptz '2026-11-02' AND timestamptz '2026-11-03' > id) AS brin;
+
+-- Partitions by time, with a primary key.
+CREATE TABLE orders (id uuid PRIMARY KEY DEFAULT comb_uuid(), n int) PARTITION BY RANGE (id);
+CREATE TABLE orders_oct PARTITION OF orders FOR VALUES FROM (comb_boundary('2026-10-01')) TO (comb_boundary('2026-11-01'));
+CREATE TABLE orders_nov PARTITION OF orders FOR VALUES FROM (comb_boundary('2026-11-01')) TO (comb_boundary('2026-12-01'));
+CREATE TABLE orders_dec PARTITION OF orders FOR VALUES FROM (comb_boundary('2026-12-01')) TO (comb_boundary('2027-01-01'));
+INSERT INTO orders SELECT comb_uuid(timestamptz '2026-10-01' + n * interval '1 hour'), n FROM generate_series(0, 2207) AS n;
+SELECT tableoid::regclass AS partition, count(*), min(comb_timestamp(id)), max(comb_timestamp(id))
+FROM orders GROUP BY tableoid ORDER BY min(comb_timestamp(id));
+ANALYZE orders;
+
+-- With constants, at plan time.
+EXPLAIN (COSTS OFF) SELECT * FROM orders WHERE id >= timestamptz '2026-11-05' AND id < timestamptz '2026-11-06';
+EXPLAIN (COSTS OFF) SELECT * FROM orders WHERE id <@ '[2026-11-05,2026-11-06]';
+EXPLAIN (COSTS OFF) SELECT * FROM orders WHERE id >= timestamptz '2026-12-01';
+EXPLAIN (COSTS OFF) SELECT * FROM orders WHERE id < timestamptz '2026-11-01';
+EXPLAIN (COSTS OFF) DELETE FROM orders WHERE id >= comb_boundary('2026-12-31 23:00:00');
+EXPLAIN (COSTS OFF) UPDATE orders SET n = 0 WHERE id <@ '[2026-11-05,2026-11-06)';
+
+-- The tables that are scanned when a query runs.
+CREATE FUNCTION scanned(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+  plan jsonb;
+BEGIN
+  EXECUTE 'EXPLAIN (ANALYZE, FORMAT JSON) ' || query INTO plan;
+  RETURN string_agg(name, ', ' ORDER BY name)
+  FROM (SELECT DISTINCT jsonb_path_query(plan, 'strict $.** ? (@."Actual Loops" > 0 && @."Node Type" != "ModifyTable")."Relation Name"')
+               #>> '{}' AS name) AS names;
+END $$;
+SELECT scanned('SELECT * FROM orders');
+
+-- With now(), at execution.
+CREATE TABLE visits (id uuid PRIMARY KEY DEFAULT comb_uuid(), n int) PARTITION BY RANGE (id);
+DO $$ BEGIN
+  EXECUTE format('CREATE TABLE visits_past PARTITION OF visits FOR VALUES FROM (MINVALUE) TO (%L)', comb_boundary(now() - interval '10 days'));
+  EXECUTE format('CREATE TABLE visits_now PARTITION OF visits FOR VALUES FROM (%L) TO (%L)',
+                 comb_boundary(now() - interval '10 days'), comb_boundary(now() + interval '10 days'));
+  EXECUTE format('CREATE TABLE visits_future PARTITION OF visits FOR VALUES FROM (%L) TO (MAXVALUE)', comb_boundary(now() + interval '10 days'));
+END $$;
+INSERT INTO visits SELECT comb_uuid(now() + n * interval '1 hour'), n FROM generate_series(-1000, 1000) AS n;
+ANALYZE visits;
+EXPLAIN (COSTS OFF) SELECT * FROM visits WHERE id >= now() - interval '1 day' AND id < now() + interval '1 day';
+SELECT conditions($$ SELECT * FROM visits WHERE id <@ tstzrange(now() - interval '1 day', now()) $$);
+SELECT scanned($$ SELECT * FROM visits WHERE id >= now() - interval '1 day' $$) AS recent,
+       scanned($$ SELECT * FROM visits WHERE id < now() - interval '11 days' $$) AS old,
+       scanned($$ SELECT * FROM visits WHERE id <@ tstzrange(now() - interval '1 day', now()) $$) AS contained,
+       scanned($$ SELECT * FROM visits WHERE id >= (SELECT now() + interval '11 days') $$) AS from_subquery;
+BEGIN;
+SELECT scanned($$ DELETE FROM visits WHERE id < now() - interval '11 days 30 minutes' $$) AS deleted,
+       scanned($$ UPDATE visits SET n = 0 WHERE id >= now() - interval '1 day 30 minutes' AND id < now() + interval '30 minutes' $$) AS updated;
+SELECT tableoid::regclass AS partition, count(*), count(*) FILTER (WHERE n = 0) AS zeros FROM visits GROUP BY 1 ORDER BY 1;
+ROLLBACK;
+
+-- With parameters, through a generic plan.
+SET plan_cache_mode = force_generic_plan;
+PREPARE between_times(timestamptz, timestamptz) AS SELECT * FROM orders WHERE id >= $1 AND id < $2;
+EXPLAIN (COSTS OFF) EXECUTE between_times('2026-11-05', '2026-11-06');
+SELECT scanned($$ EXECUTE between_times('2026-10-31', '2026-11-01') $$) AS one,
+       scanned($$ EXECUTE between_times('2026-10-31', '2026-11-01 00:00:00.000001') $$) AS two;
+PREPARE within(tstzrange) AS SELECT * FROM orders WHERE id <@ $1;
+SELECT conditions($$ EXECUTE within('[2026-10-31,2026-11-01)') $$);
+SELECT range, scanned(format('EXECUTE within(%L)', range))
+FROM unnest(ARRAY['[2026-10-31,2026-11-01)', '[2026-10-31,2026-11-01]', '(,2026-11-01)', '[2026-12-01,)', '(,)', 'empty', NULL]) AS range;
+PREPARE deletion(timestamptz) AS DELETE FROM orders WHERE id >= $1;
+BEGIN;
+SELECT scanned($$ EXECUTE deletion('2026-12-31') $$);
+ROLLBACK;
+RESET plan_cache_mode;
+
+-- In a join, for each row of the other side.
+CREATE TABLE sessions (started timestamptz, ended timestamptz);
+INSERT INTO sessions VALUES ('2026-11-02 10:00:00', '2026-11-02 12:00:00'), ('2026-11-03', '2026-11-03 00:10:00');
+ANALYZE sessions;
+EXPLAIN (COSTS OFF) SELECT s.started, e.n FROM sessions AS s JOIN events AS e ON e.id >= s.started AND e.id < s.ended;
+SELECT s.started, count(*), min(e.n), max(e.n) FROM sessions AS s JOIN events AS e ON e.id >= s.started AND e.id < s.ended
+GROUP BY s.started ORDER BY s.started;
+SELECT conditions('SELECT * FROM sessions AS s JOIN events AS e ON e.id <@ tstzrange(s.started, s.ended)');
+EXPLAIN (COSTS OFF) SELECT s.started, o.n FROM sessions AS s JOIN orders AS o ON o.id >= s.started AND o.id < s.ended;
+SELECT scanned('SELECT s.started, o.n FROM sessions AS s JOIN orders AS o ON o.id >= s.started AND o.id < s.ended');
+
+-- Under row-level security the index still serves: the operators are leakproof all through. The policy's own filter is not.
+CREATE TABLE accounts (id uuid PRIMARY KEY DEFAULT comb_uuid(), tenant text);
+INSERT INTO accounts SELECT comb_uuid(timestamptz '2026-11-01' + n * interval '1 minute'), n % 2 FROM generate_series(0, 9999) AS n;
+ANALYZE accounts;
+ALTER TABLE accounts ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own ON accounts USING (tenant = current_setting('comb_test.tenant'));
+CREATE ROLE regress_comb_tenant;
+GRANT SELECT ON accounts, sessions TO regress_comb_tenant;
+SET comb_test.tenant = '1';
+SET ROLE regress_comb_tenant;
+EXPLAIN (COSTS OFF) SELECT * FROM accounts WHERE id >= timestamptz '2026-11-02' AND id < timestamptz '2026-11-03';
+EXPLAIN (COSTS OFF) SELECT * FROM accounts WHERE id >= now() - interval '1 day';
+EXPLAIN (COSTS OFF) SELECT a.id FROM sessions AS s JOIN accounts AS a ON a.id >= s.started AND a.id < s.ended;
+SELECT conditions($$ SELECT * FROM accounts WHERE id <@ tstzrange(now() - interval '1 day', now()) $$);
+SELECT count(*) FROM accounts WHERE id <@ '[2026-11-02,2026-11-03)';
+RESET ROLE;
+DROP TABLE accounts;
+REVOKE ALL ON sessions FROM regress_comb_tenant;
+DROP ROLE regress_comb_tenant;
+
+-- What was always so with a uuid column: literals and untyped parameters beside it are uuids.
+PREPARE untyped AS SELECT count(*) FROM events WHERE id >= $1 AND id BETWEEN $2 AND $3 AND $4 < id AND id = ANY ($5) AND (id, n) > ($6, $7);
+SELECT parameter_types FROM pg_prepared_statements WHERE name = 'untyped';
+SELECT count(*) FROM events
+WHERE id >= '019a0000-0000-0000-0000-000000000000' AND id BETWEEN '019a0000-0000-0000-0000-000000000000' AND 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+  AND (id, n) > ('019a0000-0000-0000-0000-000000000000', 1) AND id <= ANY ('{ffffffff-ffff-ffff-ffff-ffffffffffff}');
+SELECT count(*) FROM events WHERE id >= '2026-11-02';
+-- A literal beside a range of times is a range, and beside a time a time.
+PREPARE range_untyped AS SELECT tstzrange(started, ended) @> $1, $2 <@ tstzrange(started, ended), started >= $3 FROM sessions;
+SELECT parameter_types FROM pg_prepared_statements WHERE name = 'range_untyped';
+-- Beside the key, an untyped range is a range of times.
+PREPARE within_untyped AS SELECT count(*) FROM events WHERE id <@ $1;
+EXECUTE within_untyped('[2026-11-02,2026-11-03)');
+
+-- Views, and variables of PL/pgSQL.
+CREATE VIEW second_day AS SELECT * FROM events WHERE id >= timestamptz '2026-11-02' AND id <@ '(,2026-11-03)';
+EXPLAIN (COSTS OFF) SELECT n FROM second_day WHERE id < timestamptz '2026-11-02 01:00:00';
+DO $$
+DECLARE
+  since timestamptz := '2026-11-02';
+  during tstzrange := '[2026-11-02,2026-11-02 01:00:00]';
+  first uuid := comb_boundary(since);
+BEGIN
+  RAISE INFO 'since %, within %, from %', (SELECT count(*) FROM events WHERE id >= since), (SELECT count(*) FROM events WHERE id <@ during),
+             (SELECT count(*) FROM events WHERE id >= first AND first >= since AND NOT since > first);
+END $$;
+
+DROP VIEW second_day;
+DROP TABLE events, log, orders, visits, sessions;
+DROP FUNCTION conditions, scanned;

@@ -1,0 +1,79 @@
+#include "comb/boundary.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "comb/generator.hpp"
+#include "comb/hot.hpp"
+#include "comb/timestamp.hpp"
+
+namespace comb {
+namespace {
+
+constexpr std::int64_t min_micros = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t max_micros = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t noon = 1'790'000'000'000'000;
+constexpr std::int64_t last_ms = max_stamp_micros / 1000 * 1000;
+constexpr std::int64_t last_second = std::int64_t{0xffffffff} * 1'000'000;
+
+constexpr uuid nil = "00000000-0000-0000-0000-000000000000"_uuid;
+constexpr uuid max = "ffffffff-ffff-ffff-ffff-ffffffffffff"_uuid;
+
+TEST(Boundary, TimesBeforeAllIdsGiveTheNilUuid) {
+  for (const std::int64_t at : {min_micros, min_micros + 1, std::int64_t{-1}, std::int64_t{0}}) {
+    EXPECT_EQ(comb_boundary(at), nil) << at;
+    EXPECT_EQ(hot_boundary(at), nil) << at;
+  }
+  EXPECT_EQ(comb_boundary_after(min_micros), nil);
+  EXPECT_EQ(comb_boundary_after(-1), nil);
+  EXPECT_EQ(comb_boundary_after(0), "00000000-0001-0000-0000-000000000000"_uuid);
+}
+
+TEST(Boundary, TimesAfterAllIdsGiveTheMaxUuid) {
+  EXPECT_EQ(comb_boundary(last_ms), "ffffffff-ffff-0000-0000-000000000000"_uuid);
+  EXPECT_EQ(hot_boundary(last_second), "ffffffff-0000-0000-0000-000000000000"_uuid);
+  for (const std::int64_t at : {last_ms + 1, last_ms + 1000, max_micros - 1, max_micros}) {
+    EXPECT_EQ(comb_boundary(at), max) << at;
+    EXPECT_EQ(comb_boundary_after(at), max) << at;
+    EXPECT_EQ(hot_boundary(at), max) << at;
+  }
+  EXPECT_EQ(comb_boundary_after(last_ms), max);
+  EXPECT_EQ(comb_boundary_after(last_ms - 1), comb_boundary(last_ms));
+  EXPECT_EQ(hot_boundary(last_second + 1), max);
+}
+
+// All that the operators promise: an id lies on the same side of a boundary as its time of the time.
+void compare(const uuid& id, std::int64_t at) {
+  const std::int64_t time = *comb_timestamp(id);
+  ASSERT_EQ(id >= comb_boundary(at), time >= at) << to_text(id).chars << ' ' << at;
+  ASSERT_EQ(id >= comb_boundary_after(at), time > at) << to_text(id).chars << ' ' << at;
+}
+
+TEST(Boundary, IdsLieOnTheSideOfTheirTimes) {
+  std::mt19937_64 random(1);
+  // at both ends of what an id holds, and in between: the first and the last id of each millisecond around `edge`
+  for (const std::int64_t edge : {std::int64_t{0}, std::int64_t{1000}, noon, last_ms - 1000, last_ms})
+    for (std::int64_t ms = edge - 2000; ms <= edge + 2000; ms += 1000)
+      for (const version label : {version::comb, version::v7})
+        for (const std::uint64_t bits : {std::uint64_t{0}, ~std::uint64_t{0}, random()})
+          for (std::int64_t at = edge - 2001; at <= edge + 2001; ++at) {
+            if (ms < 0 || ms > last_ms) continue;
+            const stamp fraction = bits % stamps_per_ms;
+            compare(uuid_from_stamp(static_cast<stamp>(ms / 1000) << fraction_bits | fraction, label, bits), at);
+          }
+}
+
+TEST(Boundary, HotIdsLieOnTheSideOfTheirTimes) {
+  for (const std::int64_t edge : {std::int64_t{0}, noon, last_second})
+    for (std::int64_t second = edge / 1'000'000 - 1; second <= edge / 1'000'000 + 1; ++second)
+      for (const std::int64_t off : {-1'000'001, -1'000'000, -999'999, -1, 0, 1, 999'999, 1'000'000, 1'000'001})
+        for (const std::uint64_t bits : {std::uint64_t{0}, ~std::uint64_t{0}}) {
+          if (second < 0 || second > 0xffffffff) continue;
+          const uuid id = uuid_from_hot(hot_time_at(static_cast<std::uint64_t>(second), bits), 7);
+          ASSERT_EQ(id >= hot_boundary(edge + off), hot_timestamp(id) >= edge + off) << second << ' ' << edge + off;
+        }
+}
+
+}  // namespace
+}  // namespace comb
