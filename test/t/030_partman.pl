@@ -104,5 +104,13 @@ sql('SELECT partman.run_maintenance()');
 is(sql(q{SELECT min(month) = date_trunc('month', now()) - interval '2 months' FROM months}), 't', 'maintenance drops what is too old');
 is(sql(q{SELECT min(comb_timestamp(id)) = date_trunc('month', now()) - interval '2 months' FROM events}), 't', 'with its rows');
 
+# The example of the guide.
+my ($example) = slurp_file("$ENV{SANDBOX}/comb/doc/time-queries.md") =~ /^```sql pg_partman\n(.*?)^```$/ms;
+$node->safe_psql('postgres', 'CREATE DATABASE guide');
+$node->safe_psql('guide', 'CREATE EXTENSION comb');
+my ($status, $out, $err) = $node->psql('guide', $example);
+is("$status $err", '0 ', "doc/time-queries.md's example runs");
+like($out, qr{\|/\n.*\|/prices$}, 'and finds its rows');
+
 $node->stop;
 done_testing();
