@@ -18,6 +18,7 @@ extern "C" {
 #include <utils/builtins.h>
 #include <utils/guc.h>
 #include <utils/syscache.h>
+#include <utils/rangetypes.h>
 #include <utils/timestamp.h>
 #include <utils/uuid.h>
 }

@@ -66,7 +66,8 @@ FROM (SELECT count(*) AS seen FROM ranges
 -- NULL, and the bounds one by one.
 SELECT at < id, at <= id, at >= id, at > id, id < at, id <= at, id >= at, id > at
 FROM (VALUES (NULL::uuid, now()), (comb_uuid(), NULL)) AS v (id, at);
-SELECT during, id <@ during AS "id <@", during @> id AS "@> id", NULL::uuid <@ during AS "NULL <@", NOT id <@ during AS "NOT <@"
+SELECT during, id <@ during AS "id <@", during @> id AS "@> id", NULL::uuid <@ during AS "NULL <@", NOT id <@ during AS "NOT <@",
+       comb_lower_boundary(during), comb_upper_boundary(during)
 FROM (VALUES ('017f22e2-79b0-7cc3-98c4-dc0c0c07398f'::uuid)) AS v (id), -- 2022-02-22 19:22:22
      unnest(ARRAY[NULL, 'empty', '(,)', '(-infinity,infinity)', '[-infinity,infinity]', '(,-infinity]', '[infinity,)',
                   '[2022-02-22 19:22:22+00,)', '(2022-02-22 19:22:22+00,)', '(2022-02-22 19:22:21.999999+00,)',

@@ -20,18 +20,7 @@ EXPLAIN (COSTS OFF) SELECT * FROM events WHERE tstzrange('2026-11-02', '2026-11-
 EXPLAIN (COSTS OFF) SELECT * FROM events WHERE id <@ '[2026-11-02,)';
 EXPLAIN (COSTS OFF) SELECT id, comb_timestamp(id), n FROM events WHERE id < timestamptz '2026-11-03' ORDER BY id DESC LIMIT 10;
 
--- Of a long plan, its conditions without what they compare with.
-CREATE FUNCTION conditions(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
-DECLARE
-  line text;
-BEGIN
-  FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
-    CONTINUE WHEN line !~ 'Scan|Index Cond|Filter|Join|Nested';
-    line := regexp_replace(line, '(>=|<) CASE .*(AND \(id (>=|<)) CASE.*', '\1 CASE ... \2 CASE ...');
-    RETURN NEXT line;
-  END LOOP;
-END $$;
-SELECT conditions($$ SELECT * FROM events WHERE id <@ tstzrange(now() - interval '1 day', now()) $$);
+EXPLAIN (COSTS OFF) SELECT * FROM events WHERE id <@ tstzrange(now() - interval '1 day', now());
 
 -- BRIN has them, too.
 CREATE TABLE log (id uuid NOT NULL DEFAULT comb_uuid(), n int);
@@ -91,7 +80,7 @@ END $$;
 INSERT INTO visits SELECT comb_uuid(now() + n * interval '1 hour'), n FROM generate_series(-1000, 1000) AS n;
 ANALYZE visits;
 EXPLAIN (COSTS OFF) SELECT * FROM visits WHERE id >= now() - interval '1 day' AND id < now() + interval '1 day';
-SELECT conditions($$ SELECT * FROM visits WHERE id <@ tstzrange(now() - interval '1 day', now()) $$);
+EXPLAIN (COSTS OFF) SELECT * FROM visits WHERE id <@ tstzrange(now() - interval '1 day', now());
 SELECT scanned($$ SELECT * FROM visits WHERE id >= now() - interval '1 day' $$) AS recent,
        scanned($$ SELECT * FROM visits WHERE id < now() - interval '11 days' $$) AS old,
        scanned($$ SELECT * FROM visits WHERE id <@ tstzrange(now() - interval '1 day', now()) $$) AS contained,
@@ -109,7 +98,7 @@ EXPLAIN (COSTS OFF) EXECUTE between_times('2026-11-05', '2026-11-06');
 SELECT scanned($$ EXECUTE between_times('2026-10-31', '2026-11-01') $$) AS one,
        scanned($$ EXECUTE between_times('2026-10-31', '2026-11-01 00:00:00.000001') $$) AS two;
 PREPARE within(tstzrange) AS SELECT * FROM orders WHERE id <@ $1;
-SELECT conditions($$ EXECUTE within('[2026-10-31,2026-11-01)') $$);
+EXPLAIN (COSTS OFF) EXECUTE within('[2026-10-31,2026-11-01)');
 SELECT range, scanned(format('EXECUTE within(%L)', range))
 FROM unnest(ARRAY['[2026-10-31,2026-11-01)', '[2026-10-31,2026-11-01]', '(,2026-11-01)', '[2026-12-01,)', '(,)', 'empty', NULL]) AS range;
 PREPARE deletion(timestamptz) AS DELETE FROM orders WHERE id >= $1;
@@ -119,14 +108,25 @@ ROLLBACK;
 RESET plan_cache_mode;
 
 -- In a join, for each row of the other side.
-CREATE TABLE sessions (started timestamptz, ended timestamptz);
+CREATE TABLE sessions (started timestamptz, ended timestamptz, during tstzrange GENERATED ALWAYS AS (tstzrange(started, ended)) STORED);
 INSERT INTO sessions VALUES ('2026-11-02 10:00:00', '2026-11-02 12:00:00'), ('2026-11-03', '2026-11-03 00:10:00');
 ANALYZE sessions;
-SELECT conditions('SELECT s.started, e.n FROM sessions AS s JOIN events AS e ON e.id >= s.started AND e.id < s.ended');
+
+-- The plan, without the note that its sequential scan is disabled, which only some versions give.
+CREATE FUNCTION plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+  line text;
+BEGIN
+  FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
+    IF line !~ 'Disabled' THEN RETURN NEXT line; END IF;
+  END LOOP;
+END $$;
+SELECT plan('SELECT s.started, e.n FROM sessions AS s JOIN events AS e ON e.id >= s.started AND e.id < s.ended');
 SELECT s.started, count(*), min(e.n), max(e.n) FROM sessions AS s JOIN events AS e ON e.id >= s.started AND e.id < s.ended
 GROUP BY s.started ORDER BY s.started;
-SELECT conditions('SELECT * FROM sessions AS s JOIN events AS e ON e.id <@ tstzrange(s.started, s.ended)');
-SELECT conditions('SELECT s.started, o.n FROM sessions AS s JOIN orders AS o ON o.id >= s.started AND o.id < s.ended');
+SELECT plan('SELECT s.started, e.n FROM sessions AS s JOIN events AS e ON e.id <@ s.during');
+SELECT s.started, count(*), min(e.n), max(e.n) FROM sessions AS s JOIN events AS e ON e.id <@ s.during GROUP BY s.started ORDER BY s.started;
+SELECT plan('SELECT s.started, o.n FROM sessions AS s JOIN orders AS o ON o.id >= s.started AND o.id < s.ended');
 SELECT scanned('SELECT s.started, o.n FROM sessions AS s JOIN orders AS o ON o.id >= s.started AND o.id < s.ended');
 
 -- Under row-level security the index still serves: the operators are leakproof all through. The policy's own filter is not.
@@ -141,8 +141,9 @@ SET comb_test.tenant = '1';
 SET ROLE regress_comb_tenant;
 EXPLAIN (COSTS OFF) SELECT * FROM accounts WHERE id >= timestamptz '2026-11-02' AND id < timestamptz '2026-11-03';
 EXPLAIN (COSTS OFF) SELECT * FROM accounts WHERE id >= now() - interval '1 day';
-SELECT conditions('SELECT a.id FROM sessions AS s JOIN accounts AS a ON a.id >= s.started AND a.id < s.ended');
-SELECT conditions($$ SELECT * FROM accounts WHERE id <@ tstzrange(now() - interval '1 day', now()) $$);
+SELECT plan('SELECT a.id FROM sessions AS s JOIN accounts AS a ON a.id >= s.started AND a.id < s.ended');
+SELECT plan('SELECT a.id FROM sessions AS s JOIN accounts AS a ON a.id <@ s.during');
+EXPLAIN (COSTS OFF) SELECT * FROM accounts WHERE id <@ tstzrange(now() - interval '1 day', now());
 SELECT count(*) FROM accounts WHERE id <@ '[2026-11-02,2026-11-03)';
 RESET ROLE;
 DROP TABLE accounts;
@@ -178,4 +179,4 @@ END $$;
 
 DROP VIEW second_day;
 DROP TABLE events, log, orders, visits, sessions;
-DROP FUNCTION conditions, scanned;
+DROP FUNCTION plan, scanned;

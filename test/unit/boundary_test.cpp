@@ -17,16 +17,16 @@ constexpr std::int64_t noon = 1'790'000'000'000'000;
 constexpr std::int64_t last_ms = max_stamp_micros / 1000 * 1000;
 constexpr std::int64_t last_second = std::int64_t{0xffffffff} * 1'000'000;
 
-constexpr uuid nil = "00000000-0000-0000-0000-000000000000"_uuid;
-constexpr uuid max = "ffffffff-ffff-ffff-ffff-ffffffffffff"_uuid;
+static_assert(nil_uuid == "00000000-0000-0000-0000-000000000000"_uuid);
+static_assert(max_uuid == "ffffffff-ffff-ffff-ffff-ffffffffffff"_uuid);
 
 TEST(Boundary, TimesBeforeAllIdsGiveTheNilUuid) {
   for (const std::int64_t at : {min_micros, min_micros + 1, std::int64_t{-1}, std::int64_t{0}}) {
-    EXPECT_EQ(comb_boundary(at), nil) << at;
-    EXPECT_EQ(hot_boundary(at), nil) << at;
+    EXPECT_EQ(comb_boundary(at), nil_uuid) << at;
+    EXPECT_EQ(hot_boundary(at), nil_uuid) << at;
   }
-  EXPECT_EQ(comb_boundary_after(min_micros), nil);
-  EXPECT_EQ(comb_boundary_after(-1), nil);
+  EXPECT_EQ(comb_boundary_after(min_micros), nil_uuid);
+  EXPECT_EQ(comb_boundary_after(-1), nil_uuid);
   EXPECT_EQ(comb_boundary_after(0), "00000000-0001-0000-0000-000000000000"_uuid);
 }
 
@@ -34,13 +34,13 @@ TEST(Boundary, TimesAfterAllIdsGiveTheMaxUuid) {
   EXPECT_EQ(comb_boundary(last_ms), "ffffffff-ffff-0000-0000-000000000000"_uuid);
   EXPECT_EQ(hot_boundary(last_second), "ffffffff-0000-0000-0000-000000000000"_uuid);
   for (const std::int64_t at : {last_ms + 1, last_ms + 1000, max_micros - 1, max_micros}) {
-    EXPECT_EQ(comb_boundary(at), max) << at;
-    EXPECT_EQ(comb_boundary_after(at), max) << at;
-    EXPECT_EQ(hot_boundary(at), max) << at;
+    EXPECT_EQ(comb_boundary(at), max_uuid) << at;
+    EXPECT_EQ(comb_boundary_after(at), max_uuid) << at;
+    EXPECT_EQ(hot_boundary(at), max_uuid) << at;
   }
-  EXPECT_EQ(comb_boundary_after(last_ms), max);
+  EXPECT_EQ(comb_boundary_after(last_ms), max_uuid);
   EXPECT_EQ(comb_boundary_after(last_ms - 1), comb_boundary(last_ms));
-  EXPECT_EQ(hot_boundary(last_second + 1), max);
+  EXPECT_EQ(hot_boundary(last_second + 1), max_uuid);
 }
 
 // All that the operators promise: an id lies on the same side of a boundary as its time of the time.

@@ -8,6 +8,9 @@
 
 namespace comb {
 
+inline constexpr uuid nil_uuid = uuid::from({0, 0});
+inline constexpr uuid max_uuid = uuid::from({~std::uint64_t{0}, ~std::uint64_t{0}});
+
 // The smallest uuid whose first bits, a count of units since 1970, are at or after a time in Unix microseconds.
 //
 // None is before 1970, so all earlier times give the nil uuid, the smallest there is. None is past the end of the count
@@ -15,8 +18,8 @@ namespace comb {
 template <int count_bits, std::int64_t micros_per_unit>
 constexpr uuid first_uuid_from(std::int64_t micros) noexcept {
   constexpr std::int64_t last = ((std::int64_t{1} << count_bits) - 1) * micros_per_unit;
-  if (micros <= 0) return {};
-  if (micros > last) return uuid::from({~std::uint64_t{0}, ~std::uint64_t{0}});
+  if (micros <= 0) return nil_uuid;
+  if (micros > last) return max_uuid;
   const auto count = static_cast<std::uint64_t>((micros + micros_per_unit - 1) / micros_per_unit);
   return uuid::from({.high = count << (64 - count_bits), .low = 0});
 }
