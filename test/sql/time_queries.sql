@@ -39,6 +39,11 @@ SELECT (SELECT count(*) FROM events WHERE comb_timestamp(id) >= '2026-11-02' AND
        (SELECT count(*) FROM events WHERE id BETWEEN timestamptz '2026-11-02' AND timestamptz '2026-11-03') AS between,
        (SELECT count(*) FROM log WHERE id >= timestamptz '2026-11-02' AND timestamptz '2026-11-03' > id) AS brin;
 
+-- Also where the planner has to keep the call: for a range from a subquery, and within ANY.
+SELECT (SELECT count(*) FROM events WHERE id <@ (SELECT tstzrange('2026-11-02', '2026-11-03'))) AS from_subquery,
+       (SELECT count(*) FROM events WHERE id < ANY (ARRAY['2026-11-02', '2026-11-03']::timestamptz[])) AS any,
+       (SELECT count(*) FROM events WHERE timestamptz '2026-11-03' > ALL (ARRAY[id, comb_boundary('2026-11-02')])) AS all;
+
 -- Partitions by time, with a primary key.
 CREATE TABLE orders (id uuid PRIMARY KEY DEFAULT comb_uuid(), n int) PARTITION BY RANGE (id);
 CREATE TABLE orders_oct PARTITION OF orders FOR VALUES FROM (comb_boundary('2026-10-01')) TO (comb_boundary('2026-11-01'));
