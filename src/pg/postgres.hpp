@@ -17,8 +17,8 @@ extern "C" {
 #include <storage/shmem.h>
 #include <utils/builtins.h>
 #include <utils/guc.h>
-#include <utils/syscache.h>
 #include <utils/rangetypes.h>
+#include <utils/syscache.h>
 #include <utils/timestamp.h>
 #include <utils/uuid.h>
 }

@@ -7,12 +7,9 @@ WHERE d.refclassid = 'pg_extension'::regclass AND d.classid = 'pg_proc'::regclas
 ORDER BY p.oid::regprocedure::text COLLATE "C";
 
 -- Everything has a comment, but for array types, which PostgreSQL makes by itself and 17 counts as members.
--- Everything has a comment, but for the arrays that types bring with them.
 SELECT pg_describe_object(d.classid, d.objid, 0) AS without_comment
 FROM pg_depend AS d
 WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e'
   AND d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'comb')
-  AND obj_description(d.objid, d.classid::regclass::name) IS NULL
-  AND NOT EXISTS (SELECT FROM pg_type AS t WHERE d.classid = 'pg_type'::regclass AND t.typarray = d.objid);
   AND NOT (d.classid = 'pg_type'::regclass AND EXISTS (SELECT FROM pg_type WHERE typarray = d.objid))
   AND obj_description(d.objid, d.classid::regclass::name) IS NULL;

@@ -42,7 +42,6 @@ SELECT comb_timestamp(comb_convert('d01c25cc-63a7-47cc-b5ba-018e5f3bff48', 'mssq
        comb_timestamp('d01c25cc-63a7-47cc-b5ba-018e5f3bff48', 'mssql') AS layouts, (SELECT pg_catalog.count(*) FROM comb_inspect(comb_uuid()));
 SELECT amopopr::pg_catalog.regoperator FROM pg_catalog.pg_amop
 WHERE amopfamily = (SELECT oid FROM pg_catalog.pg_opfamily WHERE opfname = 'hot_shard_ops') ORDER BY amopopr;
-DROP EXTENSION comb;
 SELECT pg_catalog.count(*) FROM compared
 WHERE id >= ms AND NOT id > ms AND ms <= id AND id <@ pg_catalog.tstzrange(ms, ms, '[]') AND NOT pg_catalog.tstzrange(ms, ms, '()') @> id;
 -- Off the search path, the operators are written with their schema, or with a boundary.

@@ -36,26 +36,6 @@ for my $file ("$top/README.md", glob "$top/doc/*.md")
 	$node->safe_psql('postgres', "CREATE DATABASE $database");
 	# README.md creates the extension; the others take it as there.
 	$node->safe_psql($database, 'CREATE EXTENSION comb') unless $name eq 'README.md';
-	my $script = '';
-	$script .= "\\echo === block $_\n$blocks[$_]{sql}\n" for 0 .. $#blocks;
-	my $path = PostgreSQL::Test::Utils::tempdir() . "/$name.sql";
-	append_to_file($path, $script);
-	my $output = `psql -X -q -v VERBOSITY=terse -h '@{[$node->host]}' -p @{[$node->port]} -f '$path' $database 2>&1`;
-	my (undef, @outputs) = split /^=== block \d+\n/m, $output, -1;
-	is(scalar @outputs, scalar @blocks, "$name: all blocks ran");
-
-	for my $i (0 .. $#blocks)
-	{
-		my ($block, $got) = ($blocks[$i], plain($outputs[$i] // ''));
-		if (defined $block->{output})
-		{
-			is($got, plain($block->{output}), "$name, line $block->{line}: gives what it says");
-		}
-		else
-		{
-			unlike($got, qr/ERROR:/, "$name, line $block->{line}: runs");
-		}
-	}
 	run_blocks($name, $node, $database, \@blocks);
 }
 $node->stop;

@@ -11,8 +11,8 @@
 // hot_boundary(micros) say where a time begins among them. generator.hpp tells how an id is made.
 #pragma once
 
-#include "convert.hpp"
 #include "boundary.hpp"
+#include "convert.hpp"
 #include "generator.hpp"
 #include "hot.hpp"
 #include "layout.hpp"
