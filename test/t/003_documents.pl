@@ -7,7 +7,7 @@
 use strict;
 use warnings;
 use FindBin;
-use lib $FindBin::Bin;
+use lib $FindBin::RealBin;
 use Document;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
@@ -20,14 +20,14 @@ $node->init;
 $node->append_conf('postgresql.conf', "timezone = 'UTC'\n");
 $node->start;
 
-my $tests = join '', map { slurp_file($_) } glob "$top/test/t/04*.pl";
+my $tests = join '', map { slurp_file($_) } grep { !/003_/ } glob "$top/test/t/*.pl";
 my $number = 0;
 for my $file ("$top/README.md", glob "$top/doc/*.md")
 {
 	my ($name) = $file =~ m{([^/]+)$};
 	for my $label (slurp_file($file) =~ /^```sql (.*)$/mg)
 	{
-		like($tests, qr/'\Q$label\E'/, "$name: a test runs the blocks with the label $label");
+		ok($tests =~ /'\Q$label\E'/, "$name: a test runs the blocks with the label $label");
 	}
 	my @blocks = blocks($file, '');
 	next unless @blocks;

@@ -1,6 +1,9 @@
 # pg_partman keeps time partitions of a comb key: made, filled, maintained, and queried with pruning.
 use strict;
 use warnings;
+use FindBin;
+use lib $FindBin::RealBin;
+use Document;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -105,7 +108,7 @@ is(sql(q{SELECT min(month) = date_trunc('month', now()) - interval '2 months' FR
 is(sql(q{SELECT min(comb_timestamp(id)) = date_trunc('month', now()) - interval '2 months' FROM events}), 't', 'with its rows');
 
 # The example of the guide.
-my ($example) = slurp_file("$ENV{SANDBOX}/comb/doc/time-queries.md") =~ /^```sql pg_partman\n(.*?)^```$/ms;
+my ($example) = map { $_->{sql} } blocks("$ENV{SANDBOX}/comb/doc/time-queries.md", 'pg_partman');
 $node->safe_psql('postgres', 'CREATE DATABASE guide');
 $node->safe_psql('guide', 'CREATE EXTENSION comb');
 my ($status, $out, $err) = $node->psql('guide', $example);

@@ -2,7 +2,7 @@
 use strict;
 use warnings;
 use FindBin;
-use lib $FindBin::Bin;
+use lib $FindBin::RealBin;
 use Document;
 use PostgreSQL::Test::Utils;
 use Shop;
