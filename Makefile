@@ -50,8 +50,8 @@ all install installcheck clean:
 endif
 
 # On a throwaway copy of the server, removed at the end; test/sandbox installs what is missing.
-.PHONY: demo test bench
-demo test bench:
+.PHONY: demo test bench fuzz
+demo test bench fuzz:
 	@$(here)test/sandbox $@
 
 # `make test` on every supported version, each in a Debian release of its own; needs root.
