@@ -16,21 +16,11 @@ $node->append_conf('postgresql.conf', 'log_statement = none');
 $node->start;
 $node->safe_psql('postgres', 'CREATE EXTENSION comb');
 
-# run_stress(SECONDS, ORDER): whether it found the order that was demanded.
-sub run_stress
-{
-	my ($seconds, $order) = @_;
-	my $held = IPC::Run::run([ $stress, $node->connstr('postgres'), 16, $seconds, $order ], '>', \my $out, '2>', \my $err);
-	note($out);
-	diag($err) if $err;
-	return $held && !$err;
-}
-
-ok(run_stress(10, 'server'), 'server order holds over 16 sessions');
+ok(Comb::run_stress($stress, $node, 16, '10s', 'server'), 'server order holds over 16 sessions');
 
 $node->append_conf('postgresql.conf', 'comb.monotonicity = session');
 $node->reload;
-ok(run_stress(3, 'session'), 'session order holds in each of 16 sessions, and none repeats');
+ok(Comb::run_stress($stress, $node, 16, '3s', 'session'), 'session order holds in each of 16 sessions, and none repeats');
 $node->append_conf('postgresql.conf', 'comb.monotonicity = server');
 
 # The program does see what is wrong.
@@ -40,7 +30,7 @@ for my $wrong ('gen_random_uuid()', "'01a1f90f-4aad-4e1e-86c2-8c2ad6c6c54a'::uui
 		CREATE FUNCTION wrong.comb_uuid() RETURNS uuid LANGUAGE sql AS \$\$SELECT $wrong\$\$");
 	$node->append_conf('postgresql.conf', 'search_path = wrong');
 	$node->reload;
-	ok(!run_stress(1, $_), "ids of $wrong have no $_ order") for 'server', 'session';
+	ok(!Comb::run_stress($stress, $node, 16, '1s', $_), "ids of $wrong have no $_ order") for 'server', 'session';
 }
 $node->stop;
 

@@ -17,6 +17,16 @@ sub build_stress
 	return $program;
 }
 
+# run_stress(PROGRAM, NODE, SESSIONS, HOW LONG, ORDER): whether it found the order that was demanded, and no repeats.
+sub run_stress
+{
+	my ($program, $node, @how) = @_;
+	my $held = IPC::Run::run([ $program, $node->connstr('postgres'), @how ], '>', \my $out, '2>', \my $err);
+	note($out);
+	diag($err) if $err;
+	return $held && !$err;
+}
+
 # A copy of the source without what was built there, which a build in another folder would take; gives the folder.
 sub copy_source
 {

@@ -1,0 +1,25 @@
+# 50 million ids from eight sessions: none twice, in server order and in session order.
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::RealBin;
+use Comb;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $stress = Comb::build_stress();
+my $node = PostgreSQL::Test::Cluster->new('main');
+$node->init;
+$node->append_conf('postgresql.conf', 'log_statement = none');
+$node->start;
+$node->safe_psql('postgres', 'CREATE EXTENSION comb');
+
+for my $order ('server', 'session')
+{
+	$node->safe_psql('postgres', "ALTER DATABASE postgres SET comb.monotonicity = $order");
+	ok(Comb::run_stress($stress, $node, 8, 50_000_000, $order), "$order order");
+}
+$node->stop;
+
+done_testing();
