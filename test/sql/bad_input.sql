@@ -1,0 +1,117 @@
+-- What each function and operator gives for bad arguments: all of them, with all of these values for each argument.
+-- doc/reference.md has a table of the errors, which this holds to what happens.
+SET TimeZone = 'UTC'; SET DateStyle = 'ISO';
+SET jit = off; -- each call is a query of its own, too short to be compiled
+
+CREATE TEMP TABLE vals (type regtype, value text);
+INSERT INTO vals SELECT 'comb_layout', unnest(enum_range(NULL::comb_layout))::text;
+INSERT INTO vals VALUES
+  ('uuid', '00000000-0000-0000-0000-000000000000'), ('uuid', 'ffffffff-ffff-ffff-ffff-ffffffffffff'),
+  ('uuid', '018e5f3b-ff48-47cc-b5ba-d01c25cc63a7'), ('uuid', '017f22e2-79b0-7cc3-98c4-dc0c0c07398f'),
+  ('uuid', 'c232ab00-9414-11ec-b3c8-9f6bdeced846'), ('uuid', '5c146b14-3c52-8afd-938a-375d0df1fbf6'),
+  ('timestamptz', '-infinity'), ('timestamptz', '4714-11-24 00:00:00+00 BC'), ('timestamptz', '1969-12-31 23:59:59.999999+00'),
+  ('timestamptz', '2026-11-20 12:00:00+00'), ('timestamptz', '10889-08-02 05:31:50.656+00'),
+  ('timestamptz', '294276-12-31 23:59:59.999999+00'), ('timestamptz', 'infinity'),
+  ('int', '-2147483648'), ('int', '-1'), ('int', '0'), ('int', '1'), ('int', '2147483647'),
+  ('bigint', '-9223372036854775808'), ('bigint', '0'), ('bigint', '9223372036854775807'),
+  ('text', ''), ('text', 'x'), ('text', '018e5f3b-ff48-47cc-b5ba-d01c25cc63a7');
+INSERT INTO vals SELECT type, value FROM unnest(ARRAY['tstzrange', 'comb_tstzrange']::regtype[]) AS type,
+  unnest(ARRAY['empty', '(,)', '[-infinity,infinity]', '(infinity,)', '[2026-11-20 12:00:00+00,)', '(,1969-01-01 00:00:00+00]']) AS value;
+INSERT INTO vals SELECT DISTINCT type, NULL FROM vals;
+-- Of this type, which only the server's own code passes, there is no value at all.
+INSERT INTO vals VALUES ('internal', NULL);
+
+-- Functions and operators of the extension, each with a query that calls it.
+CREATE TEMP TABLE members AS
+SELECT p.oid::regprocedure::text AS member, string_to_array(proargtypes::text, ' ')::oid[] AS types,
+       format('%I.%I(%s)', nspname, proname, array_to_string(array_fill('%s'::text, ARRAY[pronargs]), ', ')) AS call
+FROM pg_depend AS d JOIN pg_proc AS p ON objid = p.oid JOIN pg_namespace AS n ON pronamespace = n.oid
+WHERE classid = 'pg_proc'::regclass AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'comb') AND deptype = 'e'
+UNION ALL
+SELECT o.oid::regoperator::text, ARRAY[oprleft, oprright], format('%%s OPERATOR(%I.%s) %%s', nspname, oprname)
+FROM pg_depend AS d JOIN pg_operator AS o ON objid = o.oid JOIN pg_namespace AS n ON oprnamespace = n.oid
+WHERE classid = 'pg_operator'::regclass AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'comb') AND deptype = 'e';
+SELECT DISTINCT member AS not_called, type::regtype
+FROM members, unnest(types) AS type WHERE type NOT IN (SELECT v.type FROM vals AS v);
+
+-- What a query gives: NULL or no row, a value, or an error. After each, the session makes ids as before.
+CREATE FUNCTION pg_temp.outcome(query text, OUT outcome text, OUT message text) LANGUAGE plpgsql AS $$
+DECLARE
+  result text;
+  before uuid := comb_uuid();
+  id uuid;
+BEGIN
+  BEGIN
+    EXECUTE query INTO result;
+    outcome := CASE WHEN result IS NULL THEN 'NULL' ELSE 'value' END;
+  EXCEPTION WHEN OTHERS THEN
+    GET STACKED DIAGNOSTICS outcome = RETURNED_SQLSTATE, message = MESSAGE_TEXT;
+  END;
+  id := comb_uuid();
+  IF id > before AND id::text ~ '^.{14}4.{4}[89ab]' AND abs(extract(epoch FROM clock_timestamp() - comb_timestamp(id))) < 60 THEN
+    RETURN;
+  END IF;
+  RAISE 'after %, % came after %', query, id, before;
+END $$;
+
+CREATE TEMP TABLE outcomes AS
+WITH RECURSIVE calls AS (
+  SELECT member, types, call, '{}'::text[] AS args FROM members
+  UNION ALL
+  SELECT member, types, call, args || format('%L::%s', value, type)
+  FROM calls JOIN vals ON type = types[cardinality(args) + 1]
+)
+SELECT member, array_to_string(args, ', ') AS args, outcome, regexp_replace(message, '"\w+"|[0-9a-f]{8}-\S+', '...', 'g') AS message
+FROM calls, LATERAL pg_temp.outcome('SELECT ' || format(call, VARIADIC args))
+WHERE cardinality(args) = cardinality(types);
+
+-- NULL in gives NULL out, or no row.
+SELECT DISTINCT member, outcome AS of_null FROM outcomes WHERE args ~ 'NULL::' AND outcome <> 'NULL' ORDER BY 1, 2;
+
+-- All the rest: how many calls gave what, and the first message.
+SELECT member, outcome, count(*) AS calls, min(message COLLATE "C") AS message
+FROM outcomes WHERE args !~ 'NULL::' GROUP BY member, outcome ORDER BY member COLLATE "C", outcome COLLATE "C";
+
+-- A value of a wrong type, and text that is none of the right type, in place of each argument.
+SELECT wrong, outcome, count(*) AS calls, min(regexp_replace(message, 'type .*', 'type ...') COLLATE "C") AS message
+FROM members, generate_series(1, cardinality(types)) AS place, unnest(ARRAY['true', $$'?'$$]) AS wrong,
+  LATERAL (SELECT array_agg(CASE n WHEN place THEN wrong ELSE format('%L::%s', (SELECT max(value) FROM vals AS v WHERE v.type = t), t::regtype) END
+                            ORDER BY n)
+           FROM unnest(types) WITH ORDINALITY AS u (t, n)) AS a (args),
+  LATERAL pg_temp.outcome('SELECT ' || format(call, VARIADIC args))
+WHERE NOT types @> ARRAY['internal'::regtype::oid] AND NOT (wrong = $$'?'$$ AND types[place] = 'text'::regtype)
+GROUP BY wrong, outcome ORDER BY wrong, outcome COLLATE "C";
+
+-- What comes of the role that asks, and of settings.
+CREATE ROLE regress_comb_nobody;
+SET ROLE regress_comb_nobody;
+SELECT comb_reset();
+\set reset :LAST_ERROR_SQLSTATE
+SET comb.monotonicity = session;
+\echo :LAST_ERROR_SQLSTATE
+RESET ROLE;
+DROP ROLE regress_comb_nobody;
+SET comb.monotonicity = 'table';
+\echo :LAST_ERROR_SQLSTATE
+INSERT INTO outcomes VALUES ('comb_reset()', '', :'reset');
+SELECT * FROM pg_temp.outcome('SELECT comb_uuid()');
+
+-- The table in doc/reference.md has each function but those behind operators, once, with the errors that were seen here.
+\getenv folder PG_ABS_SRCDIR
+\set file :folder '/../doc/reference.md'
+\set document `cat :'file'`
+CREATE TEMP TABLE documented AS
+SELECT CASE WHEN name !~ '\('
+            THEN (split_part(name, ' ', 2) || '(' || split_part(name, ' ', 1) || ',' || split_part(name, ' ', 3) || ')')::regoperator::text
+            ELSE name::regprocedure::text END AS member, split_part(line, '|', 3) AS errors
+FROM string_to_table(substring(:'document' FROM '\n## Bad input\n(.*?)\n## '), E'\n') AS line,
+     LATERAL (SELECT match[1] AS name FROM regexp_matches(split_part(line, '|', 2), '`(.*?)`', 'g') AS match) AS names
+WHERE line LIKE '| `%';
+SELECT member, documented, seen
+FROM (SELECT member, string_agg(error[1], ' ' ORDER BY error[1]) AS documented
+      FROM documented LEFT JOIN LATERAL regexp_matches(errors, '\m\d[0-9A-Z]{4}\M', 'g') AS error ON true GROUP BY member) AS d
+FULL JOIN (SELECT member, string_agg(DISTINCT outcome, ' ' ORDER BY outcome) FILTER (WHERE outcome NOT IN ('NULL', 'value')) AS seen
+           FROM outcomes WHERE member NOT IN (SELECT oprcode::regprocedure::text FROM pg_operator)
+           GROUP BY member) AS s USING (member)
+WHERE documented IS DISTINCT FROM seen OR d.member IS NULL OR s.member IS NULL ORDER BY member;
+SELECT count(*) > 0 AS some, count(*) = count(DISTINCT member) AS once FROM documented;
