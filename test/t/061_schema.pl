@@ -1,0 +1,46 @@
+# ALTER EXTENSION comb SET SCHEMA moves it under all that uses it. That takes a superuser: the extension is trusted, so
+# whoever created it owns it, but not its functions.
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::RealBin;
+use Everything;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = PostgreSQL::Test::Cluster->new('main');
+$node->init;
+$node->start;
+
+# Where each object of the extension is, as far as it is in a schema of its own.
+sub schemas
+{
+	return $node->safe_psql($_[0], q{
+		SELECT DISTINCT coalesce(o.schema, split_part(o.identity, ' USING', 1))
+		FROM pg_depend AS d, LATERAL pg_identify_object(d.classid, d.objid, 0) AS o
+		WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e'
+		  AND d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'comb')});
+}
+
+make_everything($node, 'moved', 'public');
+my $before = everything($node, 'moved');
+$node->safe_psql('moved', 'CREATE SCHEMA ids; ALTER EXTENSION comb SET SCHEMA ids');
+is(schemas('moved'), 'ids', 'all of the extension is moved');
+# The queries name the schema of an operator, and are else the same.
+(my $after = everything($node, 'moved')) =~ s/OPERATOR\(ids\./OPERATOR(public./g;
+is_deeply([ split /\n/, $after ], [ split /\n/, $before ], 'tables, views and partitions go on with it');
+goes_on($node, 'moved');
+
+$node->safe_psql('postgres', 'CREATE ROLE owner LOGIN; CREATE DATABASE owned OWNER owner');
+my @as_owner = (extra_params => [ '-U', 'owner' ]);
+$node->safe_psql('owned', 'CREATE EXTENSION comb; CREATE SCHEMA ids; CREATE TABLE made (id uuid PRIMARY KEY DEFAULT comb_uuid())', @as_owner);
+my ($status, $out, $err) = $node->psql('owned', 'ALTER EXTENSION comb SET SCHEMA ids', @as_owner);
+like($err, qr/must be owner of function/, 'the owner of the database, who created it, may not');
+is(schemas('owned'), 'public', 'and nothing is moved');
+$node->safe_psql('owned', 'ALTER EXTENSION comb SET SCHEMA ids');
+is($node->safe_psql('owned', q{SHOW search_path; INSERT INTO made DEFAULT VALUES RETURNING ids.comb_timestamp(id) > now() - interval '1 min'}, @as_owner),
+	qq{"\$user", public\nt}, 'a superuser does, and defaults need no search path');
+
+$node->stop;
+done_testing();

@@ -1,0 +1,117 @@
+# COPY, CREATE TABLE LIKE, expression indexes, and row-level security with what the planner may do beneath it.
+use strict;
+use warnings;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = PostgreSQL::Test::Cluster->new('main');
+$node->init;
+$node->append_conf('postgresql.conf', "timezone = 'UTC'\n");
+$node->start;
+my $scratch = PostgreSQL::Test::Utils::tempdir();
+
+sub sql { return $node->safe_psql('postgres', $_[0]) }
+
+sql(<<'SQL');
+CREATE EXTENSION comb;
+CREATE TABLE orders (
+    id      uuid PRIMARY KEY DEFAULT comb_uuid() CHECK (id >= timestamptz '2020-01-01'),
+    old     uuid NOT NULL DEFAULT comb_generate('mssql'),
+    hot     uuid NOT NULL DEFAULT hot_uuid(7),
+    layout  comb_layout DEFAULT 'mssql',
+    during  comb_tstzrange,
+    owner   name NOT NULL DEFAULT current_user,
+    created timestamptz GENERATED ALWAYS AS (comb_timestamp(id)) STORED,
+    shard   int GENERATED ALWAYS AS (hot_shard(hot)) STORED
+);
+CREATE INDEX ON orders (comb_timestamp(old, 'mssql'));
+CREATE INDEX ON orders (hot_shard(hot), id);
+CREATE INDEX ON orders (comb_from_mssql(old));
+CREATE INDEX ON orders (id) WHERE hot @# 7;
+COMMENT ON COLUMN orders.old IS 'from before';
+INSERT INTO orders (id, old, hot, layout, during, owner)
+SELECT comb_uuid(at), comb_generate('mssql', at), hot_uuid(n % 8), (enum_range(NULL::comb_layout))[n % 16],
+       CASE WHEN n % 3 > 0 THEN tstzrange(at, NULL) END, CASE n % 2 WHEN 0 THEN 'reader' ELSE 'somebody' END
+FROM generate_series(1, 10000) AS n, LATERAL (SELECT timestamptz '2026-11-01' + n * interval '1 minute' AS at) AS times;
+ANALYZE orders;
+SQL
+
+# Out and in again, in each of COPY's formats.
+my $columns = 'id, old, hot, layout, during, owner';
+for my $format ('text', 'csv', 'binary')
+{
+	sql("COPY orders ($columns) TO '$scratch/$format' (FORMAT $format)");
+	sql("CREATE TABLE by_$format (LIKE orders INCLUDING ALL)");
+	sql("COPY by_$format ($columns) FROM '$scratch/$format' (FORMAT $format)");
+	is(sql("SELECT count(*) FROM (TABLE orders INTERSECT TABLE by_$format) AS same"), '10000', "COPY in format $format");
+}
+# What a file has not, defaults fill; what no id may be is refused.
+my ($status, $out, $err) = $node->psql('postgres', <<'SQL');
+\set VERBOSITY sqlstate
+\set ON_ERROR_STOP off
+COPY orders (owner) FROM stdin;
+somebody
+\.
+COPY orders (id) FROM stdin;
+00000000-0000-0000-0000-000000000000
+\.
+COPY orders (layout) FROM stdin;
+guid
+\.
+SELECT created > now() - interval '1 min', shard FROM orders ORDER BY id DESC LIMIT 1;
+SQL
+is(join(' ', $err =~ /ERROR:  (\w+)/g), '23514 22P02', 'COPY refuses what a table does not take');
+is($out, 't|7', 'and defaults fill what a file has not');
+
+# CREATE TABLE LIKE: the same columns, defaults, constraints and indexes, under names of its own.
+sub definition
+{
+	my $definition = sql("
+		SELECT attnum, attname, format_type(atttypid, atttypmod), attnotnull, attgenerated, pg_get_expr(adbin, adrelid), col_description(attrelid, attnum)
+		FROM pg_attribute LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum WHERE attrelid = '$_[0]'::regclass AND attnum > 0 ORDER BY 1;
+		SELECT contype, pg_get_constraintdef(oid) FROM pg_constraint WHERE conrelid = '$_[0]'::regclass ORDER BY 1, 2;
+		SELECT regexp_replace(pg_get_indexdef(indexrelid), 'INDEX .* ON \\S*', '') FROM pg_index WHERE indrelid = '$_[0]'::regclass ORDER BY 1");
+	return [ split /\n/, $definition ];
+}
+is_deeply(definition('by_csv'), definition('orders'), 'CREATE TABLE LIKE makes the same');
+cmp_ok(scalar @{ definition('orders') }, '>', 14, 'which is not nothing');
+is(sql('INSERT INTO by_csv DEFAULT VALUES RETURNING created > now() - interval \'1 min\', shard'), 't|7', 'and it takes new rows');
+sql('DROP TABLE by_text, by_csv, by_binary');
+
+# Expression indexes: found by the planner, and right.
+my %conditions = (
+	"comb_timestamp(old, 'mssql') BETWEEN '2026-11-02' AND '2026-11-02 00:59:30'" => 60,
+	"hot_shard(hot) = 3" => 1250,
+	"comb_from_mssql(old) >= '019a0000-0000-0000-0000-000000000000' AND comb_from_mssql(old) < comb_from_mssql(comb_set_timestamp('00000000-0000-0000-0000-000000000000', '2026-11-01 00:10', 'mssql'))" => 9);
+sub plan_of { return sql("SET enable_seqscan = off; EXPLAIN (COSTS OFF) $_[0]") }
+sub conditions_of { return join ' ', plan_of("SELECT * FROM orders WHERE $_[0]") =~ /Index Cond: (.*)/g }
+for my $condition (sort keys %conditions)
+{
+	my ($expression) = $condition =~ /^(\w+)/;
+	like(conditions_of($condition), qr/\b$expression\(/, "$expression() is looked up in its index");
+	is(sql("SELECT count(*) FROM orders WHERE $condition"), $conditions{$condition}, 'which has the right rows');
+}
+
+# Under row-level security the planner may use a condition of the query before the policy's only if it is leakproof.
+sql('CREATE ROLE reader; GRANT SELECT ON orders TO reader; ALTER TABLE orders ENABLE ROW LEVEL SECURITY; CREATE POLICY own ON orders USING (owner = current_user)');
+my %secured = (
+	"id >= timestamptz '2026-11-02' AND id < timestamptz '2026-11-02 01:00'" => qr/id >= .*id < /,
+	"id <@ '[2026-11-02,2026-11-02 01:00)'" => qr/id >= .*id < /,
+	"comb_timestamp(old, 'mssql') < '2026-11-01 01:00'" => qr/comb_timestamp\(old/,
+	"hot_shard(hot) = 2" => qr/hot_shard\(hot\) = 2/);
+for my $condition (sort keys %secured)
+{
+	like(conditions_of($condition), $secured{$condition}, "$condition has an index");
+	like(join(' ', sql("SET enable_seqscan = off; SET ROLE reader; EXPLAIN (COSTS OFF) SELECT * FROM orders WHERE $condition") =~ /Index Cond: (.*)/g),
+		$secured{$condition}, 'and has it under row-level security');
+}
+is(sql('SET ROLE reader; SELECT count(*), count(DISTINCT owner) FROM orders WHERE id <@ \'[2026-11-02,2026-11-02 01:00)\''), '30|1',
+	'of whose rows a reader sees his own');
+# It does so because they are declared leakproof; what can raise an error is not, and waits for the policy.
+sql('ALTER FUNCTION hot_shard(uuid) NOT LEAKPROOF');
+unlike(sql('SET enable_seqscan = off; SET ROLE reader; EXPLAIN (COSTS OFF) SELECT * FROM orders WHERE hot_shard(hot) = 2'),
+	qr/Index Cond: .*hot_shard/, 'a function that is not leakproof waits');
+
+$node->stop;
+done_testing();

@@ -1,0 +1,75 @@
+# A database with all that comb can be part of comes from servers of earlier versions: through their own pg_dump, and
+# through pg_upgrade. EARLIER has them where test/in-release runs the tests.
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::RealBin;
+use Comb;
+use Everything;
+use File::Basename;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my @servers = $ENV{EARLIER} ? glob("$ENV{EARLIER}/*/usr/lib/postgresql/*") : ();
+plan skip_all => 'there is no server of an earlier version to come from' unless @servers;
+
+my $scratch = PostgreSQL::Test::Utils::tempdir();
+chdir $scratch or BAIL_OUT($!); # where pg_upgrade leaves a script
+mkdir $ENV{LD_LIBRARY_PATH} = "$scratch/lib";
+
+# Makes libraries known that the server's release has and this one has not.
+sub lend_libraries
+{
+	my ($server, $from) = @_;
+	while (my %missing = map { $_ => 1 } `ldd $server/bin/* 2>/dev/null` =~ /^\s*(\S+) => not found/mg)
+	{
+		for my $library (keys %missing)
+		{
+			BAIL_OUT("$server needs $library") unless -e "$from/$library";
+			symlink "$from/$library", "$scratch/lib/$library";
+		}
+	}
+}
+
+my $restored = PostgreSQL::Test::Cluster->new('restored');
+$restored->init;
+$restored->start;
+
+for my $server (@servers)
+{
+	my $version = basename($server);
+	lend_libraries($server, "$ENV{EARLIER}/$version/lib");
+	system_or_bail('make -s -C ' . Comb::copy_source() . " PG_CONFIG=$server/bin/pg_config with_llvm=no install");
+	my $old = PostgreSQL::Test::Cluster->new("from_$version", install_path => $server);
+	my @with_checksums = (extra => ['-k']); # which servers from 18 on have by themselves
+	$old->init(@with_checksums);
+	$old->start;
+	my %before;
+	for my $schema ('public', 'ids')
+	{
+		make_everything($old, "with_$schema", $schema);
+		restore_everything($old, "with_$schema", $restored, "from_${version}_with_$schema", 'custom');
+		$before{"with_$schema"} = everything($old, "with_$schema");
+	}
+	my $last = $old->safe_psql('with_public', 'SELECT comb_uuid()');
+	$old->stop;
+
+	my $new = PostgreSQL::Test::Cluster->new("upgraded_from_$version");
+	$new->init(@with_checksums);
+	command_ok(
+		[ 'pg_upgrade', '--no-sync', '-d', $old->data_dir, '-D', $new->data_dir, '-b', "$server/bin", '-B', $new->config_data('--bindir'),
+			'-s', $new->host, '-p', $old->port, '-P', $new->port ],
+		"pg_upgrade from $version to " . $new->pg_version);
+	$new->start;
+	cmp_ok($new->safe_psql('with_public', 'SELECT comb_uuid()'), 'gt', $last, 'new ids are greater than old ones');
+	for my $database (sort keys %before)
+	{
+		same_everything($new, $database, $before{$database});
+		goes_on($new, $database);
+	}
+	$new->stop;
+}
+
+$restored->stop;
+done_testing();
