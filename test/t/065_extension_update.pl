@@ -1,0 +1,88 @@
+# ALTER EXTENSION comb UPDATE gives what CREATE EXTENSION gives, object by object: from each version that is out, and from
+# one that is made here, for there may be none.
+use strict;
+use warnings;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $top = "$ENV{SANDBOX}/comb";
+chomp(my $scripts = `$ENV{PG_CONFIG} --sharedir`);
+$scripts .= '/extension';
+my ($version) = slurp_file("$top/comb.control") =~ /^default_version *= *'(.*)'/m;
+
+my $node = PostgreSQL::Test::Cluster->new('main');
+$node->init;
+$node->start;
+$node->safe_psql('postgres', 'CREATE ROLE owner LOGIN');
+my @as_owner = (extra_params => [ '-U', 'owner' ]);
+
+# The objects of the extension in a database, each with all that makes it: what pg_upgrade makes them anew from.
+sub objects
+{
+	my ($database) = @_;
+	my ($dump, $err) = run_command([ 'pg_dump', '--schema-only', '--binary-upgrade', $node->connstr($database) ]);
+	is($err, '', "$database: the objects are read");
+	# of the numbers that objects have, and the keys that psql is given, none is like another
+	$dump =~ s/^(SELECT pg_catalog\.binary_upgrade_set_next_.*|-- For binary upgrade, must preserve .*|\\(un)?restrict .*)\n+//mg;
+	my (undef, %objects) = split /^-- Name: (.*?); Schema: .*\n/m, $dump;
+	my $members = $node->safe_psql($database, q{
+		SELECT count(*) FROM pg_depend AS d JOIN pg_extension AS e ON refobjid = e.oid AND refclassid = 'pg_extension'::regclass
+		WHERE extname = 'comb' AND deptype = 'e'
+		  AND NOT (classid = 'pg_type'::regclass AND EXISTS (SELECT FROM pg_type WHERE typarray = objid))});
+	is(scalar(() = $dump =~ /^ALTER EXTENSION comb ADD /mg), $members, "all $members");
+	return \%objects;
+}
+
+$node->safe_psql('postgres', 'CREATE DATABASE fresh OWNER owner');
+$node->safe_psql('fresh', 'CREATE EXTENSION comb', @as_owner);
+my $fresh = objects('fresh');
+
+# Installs a version, updates it, as somebody who is no superuser, and gives the objects that are not those of a new one.
+my $number = 0;
+sub differ_from
+{
+	my ($old) = @_;
+	my $database = 'updated_' . ++$number;
+	$node->safe_psql('postgres', "CREATE DATABASE $database OWNER owner");
+	$node->safe_psql($database, "CREATE EXTENSION comb VERSION '$old'; CREATE TABLE made (id uuid PRIMARY KEY DEFAULT comb_uuid())", @as_owner);
+	$node->safe_psql($database, 'INSERT INTO made DEFAULT VALUES; ALTER EXTENSION comb UPDATE; INSERT INTO made DEFAULT VALUES; DROP TABLE made', @as_owner);
+	my $updated = objects($database);
+	return grep { ($updated->{$_} // '') ne ($fresh->{$_} // '') } sort keys %{ { %$fresh, %$updated } };
+}
+
+# Every version that CHANGELOG.md has can be installed and updated, and scripts are of no others.
+my @versions = slurp_file("$top/CHANGELOG.md") =~ /^## ([0-9.]+)/mg;
+for my $old (grep { $_ ne $version } @versions)
+{
+	is_deeply([ differ_from($old) ], [], "$old is updated to $version");
+}
+my $known = join '|', map { quotemeta } @versions;
+is(join(' ', grep { !m{/comb--($known)(--($known))?\.sql$} } glob "$top/sql/*"), '', 'scripts are of versions in CHANGELOG.md');
+
+# The version made here: half of this one, with a function and a comment that were otherwise.
+my @statements = split /(?<=;\n)/, slurp_file("$top/sql/comb--$version.sql") =~ s/^\\echo.*\n//r;
+my $before = join '', splice @statements, 0, @statements / 2;
+$before =~ s/^(CREATE FUNCTION (\w+\([^)]*\))[^;]*) LEAKPROOF\n/$1\n/m or BAIL_OUT('no function to change');
+my $function = $2;
+$before =~ s/^(COMMENT ON .*) IS '.*';\n/$1 IS 'as it was';\n/m or BAIL_OUT('no comment to change');
+my @changes = ("ALTER FUNCTION $function LEAKPROOF;\n", $&);
+
+sub script
+{
+	my ($name, @text) = @_;
+	append_to_file("$scripts/comb--$name.sql", join '', @text);
+}
+script('0.test', $before);
+script("0.test--$version", @changes, @statements);
+cmp_ok(scalar @statements, '>', 20, 'an update with much to do');
+is_deeply([ differ_from('0.test') ], [], 'gives the same as a new installation');
+
+# And one that forgets some of it is found out.
+script('0.bad', $before);
+script("0.bad--$version", @statements);
+is(scalar(() = differ_from('0.bad')), @changes, 'an update that forgets changes is found out');
+
+unlink glob "$scripts/comb--0.*.sql";
+$node->stop;
+done_testing();
