@@ -57,6 +57,14 @@ sub set_clock
 	rename "$file.new", $file or BAIL_OUT("rename: $!");
 }
 
+# How many errors the subscriptions of a database have had. Versions name the kinds of errors differently.
+sub replication_errors
+{
+	my ($node, $database) = @_;
+	return $node->safe_psql($database, q{
+		SELECT sum(value::bigint) FROM pg_stat_subscription_stats AS s, jsonb_each_text(to_jsonb(s)) WHERE key ~ '_error_count$'});
+}
+
 # True where each of the given ids (as text, which sorts as PostgreSQL's uuid does) is greater than the one before.
 sub ascending
 {

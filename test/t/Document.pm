@@ -15,6 +15,7 @@ sub plain
 	for (@lines)
 	{
 		s/^psql:[^ ]* //;
+		s/UNIQUE constraint/unique constraint/; # as PostgreSQL 19 has it
 		s/-{2,}/--/g;
 		s/ +/ /g;
 		s/ $//;
