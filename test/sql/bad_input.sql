@@ -38,6 +38,7 @@ CREATE FUNCTION pg_temp.outcome(query text, OUT outcome text, OUT message text) 
 DECLARE
   result text;
   before uuid := comb_uuid();
+  hot_before uuid := hot_uuid(7);
   id uuid;
 BEGIN
   BEGIN
@@ -47,7 +48,8 @@ BEGIN
     GET STACKED DIAGNOSTICS outcome = RETURNED_SQLSTATE, message = MESSAGE_TEXT;
   END;
   id := comb_uuid();
-  IF id > before AND id::text ~ '^.{14}4.{4}[89ab]' AND abs(extract(epoch FROM clock_timestamp() - comb_timestamp(id))) < 60 THEN
+  IF id > before AND hot_uuid(7) > hot_before AND id::text ~ '^.{14}4.{4}[89ab]'
+     AND abs(extract(epoch FROM clock_timestamp() - comb_timestamp(id))) < 60 THEN
     RETURN;
   END IF;
   RAISE 'after %, % came after %', query, id, before;
@@ -74,8 +76,8 @@ FROM outcomes WHERE args !~ 'NULL::' GROUP BY member, outcome ORDER BY member CO
 -- A value of a wrong type, and text that is none of the right type, in place of each argument.
 SELECT wrong, outcome, count(*) AS calls, min(regexp_replace(message, 'type .*', 'type ...') COLLATE "C") AS message
 FROM members, generate_series(1, cardinality(types)) AS place, unnest(ARRAY['true', $$'?'$$]) AS wrong,
-  LATERAL (SELECT array_agg(CASE n WHEN place THEN wrong ELSE format('%L::%s', (SELECT max(value) FROM vals AS v WHERE v.type = t), t::regtype) END
-                            ORDER BY n)
+  LATERAL (SELECT array_agg(CASE n WHEN place THEN wrong ELSE format('%L::%s', (SELECT max(value) FROM vals AS v WHERE v.type = t), t::regtype)
+                            END ORDER BY n)
            FROM unnest(types) WITH ORDINALITY AS u (t, n)) AS a (args),
   LATERAL pg_temp.outcome('SELECT ' || format(call, VARIADIC args))
 WHERE types[place] <> 'internal'::regtype AND NOT (wrong = $$'?'$$ AND types[place] = 'text'::regtype)

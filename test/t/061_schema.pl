@@ -34,13 +34,14 @@ goes_on($node, 'moved');
 
 $node->safe_psql('postgres', 'CREATE ROLE owner LOGIN; CREATE DATABASE owned OWNER owner');
 my @as_owner = (extra_params => [ '-U', 'owner' ]);
-$node->safe_psql('owned', 'CREATE EXTENSION comb; CREATE SCHEMA ids; CREATE TABLE made (id uuid PRIMARY KEY DEFAULT comb_uuid())', @as_owner);
+$node->safe_psql('owned',
+	'CREATE EXTENSION comb; CREATE SCHEMA ids; CREATE TABLE made (id uuid PRIMARY KEY DEFAULT comb_uuid())', @as_owner);
 my ($status, $out, $err) = $node->psql('owned', 'ALTER EXTENSION comb SET SCHEMA ids', @as_owner);
 like($err, qr/must be owner of function/, 'the owner of the database, who created it, may not');
 is(schemas('owned'), 'public', 'and nothing is moved');
 $node->safe_psql('owned', 'ALTER EXTENSION comb SET SCHEMA ids');
-is($node->safe_psql('owned', q{SHOW search_path; INSERT INTO made DEFAULT VALUES RETURNING ids.comb_timestamp(id) > now() - interval '1 min'}, @as_owner),
-	qq{"\$user", public\nt}, 'a superuser does, and defaults need no search path');
+my $made = q{SHOW search_path; INSERT INTO made DEFAULT VALUES RETURNING ids.comb_timestamp(id) > now() - interval '1 min'};
+is($node->safe_psql('owned', $made, @as_owner), qq{"\$user", public\nt}, 'a superuser does, and defaults need no search path');
 
 $node->stop;
 done_testing();

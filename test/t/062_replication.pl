@@ -32,7 +32,8 @@ my $schema = PostgreSQL::Test::Utils::tempdir() . '/schema';
 $primary->command_ok([ 'pg_dump', '-Fc', '--schema-only', '-f', $schema, $primary->connstr('followed') ], 'the schema is dumped');
 $subscriber->command_ok([ 'pg_restore', '--exit-on-error', '-d', $subscriber->connstr('followed'), $schema ], 'and restored');
 $primary->safe_psql('followed', 'CREATE PUBLICATION everything FOR ALL TABLES');
-$subscriber->safe_psql('followed', q{CREATE SUBSCRIPTION everything CONNECTION '} . $primary->connstr . q{ dbname=followed' PUBLICATION everything});
+$subscriber->safe_psql('followed',
+	q{CREATE SUBSCRIPTION everything CONNECTION '} . $primary->connstr . q{ dbname=followed' PUBLICATION everything});
 $subscriber->wait_for_subscription_sync($primary, 'everything', 'followed');
 $primary->safe_psql('followed', <<'SQL');
 INSERT INTO orders SELECT FROM generate_series(1, 1000);

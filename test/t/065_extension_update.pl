@@ -45,8 +45,14 @@ sub differ_from
 	my ($old) = @_;
 	my $database = 'updated_' . ++$number;
 	$node->safe_psql('postgres', "CREATE DATABASE $database OWNER owner");
-	$node->safe_psql($database, "CREATE EXTENSION comb VERSION '$old'; CREATE TABLE made (id uuid PRIMARY KEY DEFAULT comb_uuid())", @as_owner);
-	$node->safe_psql($database, 'INSERT INTO made DEFAULT VALUES; ALTER EXTENSION comb UPDATE; INSERT INTO made DEFAULT VALUES; DROP TABLE made', @as_owner);
+	$node->safe_psql($database, <<"SQL", @as_owner);
+CREATE EXTENSION comb VERSION '$old';
+CREATE TABLE made (id uuid PRIMARY KEY DEFAULT comb_uuid());
+INSERT INTO made DEFAULT VALUES;
+ALTER EXTENSION comb UPDATE;
+INSERT INTO made DEFAULT VALUES;
+DROP TABLE made;
+SQL
 	my $updated = objects($database);
 	return grep { ($updated->{$_} // '') ne ($fresh->{$_} // '') } sort keys %{ { %$fresh, %$updated } };
 }

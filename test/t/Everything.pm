@@ -42,7 +42,8 @@ CREATE INDEX by_layout ON orders (comb_timestamp(ms, 'mssql'));
 CREATE INDEX by_shard_and_id ON orders (hot_shard(hot), id);
 CREATE INDEX recent ON orders (v7) WHERE v7 >= timestamptz '2026-11-02';
 CREATE INDEX seven ON orders (v7) WHERE hot @# 7;
-INSERT INTO orders (id, hot) SELECT comb_uuid(timestamptz '2026-11-01' + n * interval '1 hour'), hot_uuid(n % 8) FROM generate_series(1, 200) AS n;
+INSERT INTO orders (id, hot)
+SELECT comb_uuid(timestamptz '2026-11-01' + n * interval '1 hour'), hot_uuid(n % 8) FROM generate_series(1, 200) AS n;
 
 CREATE TABLE by_time (id uuid PRIMARY KEY DEFAULT comb_uuid(), n int) PARTITION BY RANGE (id);
 CREATE TABLE by_time_oct PARTITION OF by_time FOR VALUES FROM (MINVALUE) TO (comb_boundary('2026-11-01'));
@@ -51,7 +52,10 @@ CREATE TABLE by_time_dec PARTITION OF by_time FOR VALUES FROM (comb_boundary('20
 INSERT INTO by_time SELECT comb_uuid(timestamptz '2026-10-15' + n * interval '1 day'), n FROM generate_series(1, 90) AS n;
 
 CREATE TABLE by_shard (id uuid PRIMARY KEY DEFAULT hot_uuid(3), n int) PARTITION BY HASH (id hot_shard_ops);
-SELECT format('CREATE TABLE by_shard_%s PARTITION OF by_shard FOR VALUES WITH (MODULUS 4, REMAINDER %1\$s)', r) FROM generate_series(0, 3) AS r \\gexec
+CREATE TABLE by_shard_0 PARTITION OF by_shard FOR VALUES WITH (MODULUS 4, REMAINDER 0);
+CREATE TABLE by_shard_1 PARTITION OF by_shard FOR VALUES WITH (MODULUS 4, REMAINDER 1);
+CREATE TABLE by_shard_2 PARTITION OF by_shard FOR VALUES WITH (MODULUS 4, REMAINDER 2);
+CREATE TABLE by_shard_3 PARTITION OF by_shard FOR VALUES WITH (MODULUS 4, REMAINDER 3);
 INSERT INTO by_shard SELECT hot_uuid(n % 16 - 4), n FROM generate_series(1, 160) AS n;
 CREATE TABLE by_shard_lines (id uuid PRIMARY KEY REFERENCES by_shard, n int);
 INSERT INTO by_shard_lines SELECT id, n FROM by_shard;
