@@ -61,6 +61,7 @@ for my $server (@servers)
 		[ 'pg_upgrade', '--no-sync', '-d', $old->data_dir, '-D', $new->data_dir, '-b', "$server/bin", '-B', $new->config_data('--bindir'),
 			'-s', $new->host, '-p', $old->port, '-P', $new->port ],
 		"pg_upgrade from $version to " . $new->pg_version);
+	is(join(' ', map { -e $_->data_dir . '/pg_stat/comb.stamp' ? 1 : 0 } $old, $new), '1 0', 'which leaves the saved stamp behind');
 	$new->start;
 	cmp_ok($new->safe_psql('with_public', 'SELECT comb_uuid()'), 'gt', $last, 'new ids are greater than old ones');
 	for my $database (sort keys %before)
