@@ -73,9 +73,15 @@ my $halves = halves("SELECT comb_uuid() FROM generate_series(1, $sample)");
 is(length $halves, 8 * $sample, "$sample ids");
 my $worst = deviation($halves);
 cmp_ok($worst, '<', $limit, 'each bit is as often one as zero, and as often changed as not');
-my $failures = fips_failures($halves);
-cmp_ok($failures, '<=', $fips_limit, 'FIPS 140-2');
-note(sprintf 'worst deviation of 116: %.2f; FIPS 140-2 failures: %d of 2899 blocks', $worst, $failures);
+note(sprintf 'worst deviation of 116: %.2f', $worst);
+my $has_rngtest = grep { -x "$_/rngtest" } split /:/, $ENV{PATH};
+SKIP:
+{
+	skip 'rngtest could not be had', 2 unless $has_rngtest;
+	my $failures = fips_failures($halves);
+	cmp_ok($failures, '<=', $fips_limit, 'FIPS 140-2');
+	note("FIPS 140-2 failures: $failures of 2899 blocks");
+}
 
 # The tests see what is wrong.
 my @words = unpack 'Q>*', $halves;
@@ -86,7 +92,11 @@ my %wrong = (
 	'a counter' => pack('Q>*', map { ($_ & ~0xffff) | (++$count & 0xffff) } @words),
 	'words that come twice' => pack('Q>*', map { $words[ $_ >> 1 ] } 0 .. $#words));
 cmp_ok(deviation($wrong{$_}), '>', $limit, "$_ is seen") for sort keys %wrong;
-cmp_ok(fips_failures($wrong{'a stuck bit'}), '>', $fips_limit, 'the stuck bit by FIPS 140-2, too');
+SKIP:
+{
+	skip 'rngtest could not be had', 2 unless $has_rngtest;
+	cmp_ok(fips_failures($wrong{'a stuck bit'}), '>', $fips_limit, 'the stuck bit by FIPS 140-2, too');
+}
 
 # Ids of one session say nothing of those of another: all of them differ, and the first of each, and the first that
 # is made of the second draw, are as random from session to session as they are within one.
