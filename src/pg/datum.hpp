@@ -16,8 +16,9 @@ inline uuid uuid_arg(FunctionCallInfo fcinfo, int n) {
   return id;
 }
 
-inline Datum uuid_result(const uuid& id) {
-  auto* result = static_cast<pg_uuid_t*>(palloc(sizeof(pg_uuid_t)));
+inline pg_uuid_t* new_uuid() { return static_cast<pg_uuid_t*>(palloc(sizeof(pg_uuid_t))); }
+
+inline Datum uuid_result(const uuid& id, pg_uuid_t* result = new_uuid()) {
   std::memcpy(result->data, id.bytes, sizeof id.bytes);
   return UUIDPGetDatum(result);
 }

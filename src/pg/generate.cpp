@@ -10,9 +10,13 @@ namespace comb::pg {
 
 namespace {
 
+// The clock is read first: a processor does what does not depend on it, the random bits and the memory for the result,
+// while it waits for the reading. The stamp is taken last, because it lets nothing overlap, and is lost by no error.
 Datum next_uuid(version label) {
+  const stamp now = clock_stamp();
   const std::uint64_t random = random_word();
-  return uuid_result(uuid_from_stamp(next_stamp(), label, random));
+  pg_uuid_t* result = new_uuid();
+  return uuid_result(uuid_from_stamp(next_stamp(now), label, random), result);
 }
 
 Datum uuid_at(version label, TimestampTz at) {
@@ -38,8 +42,8 @@ COMB_FUNCTION(comb_uuid_v7_at) { return uuid_at(version::v7, PG_GETARG_TIMESTAMP
 
 COMB_FUNCTION(hot_uuid) {
   const std::int32_t shard = PG_GETARG_INT32(0);
-  const std::uint64_t random = random_word();
   const auto now = static_cast<std::uint64_t>(clock_now().tv_sec);
+  const std::uint64_t random = random_word();
   const hot_time last = hot.last;
   const hot_step step = step_hot(hot, now, this_process(), random);
   hot = step.next;

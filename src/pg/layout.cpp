@@ -85,7 +85,7 @@ constinit process_state process;
 
 // An id of process_ticks: eight bytes that stay, and the next tick of the sequence.
 uuid process_ticks(const layout& as) {
-  const std::uint64_t ticks = count_from_stamp(next_stamp(step_ticks), as);
+  const std::uint64_t ticks = count_from_stamp(next_stamp(clock_stamp(), step_ticks), as);
   if (process.must_draw(this_process(), ticks)) process = {this_process(), random_word(), ticks};
   process.last_ticks = ticks;
   return uuid_from_count(ticks, as, uuid::from({process.random, 0}));
@@ -98,7 +98,7 @@ COMB_FUNCTION(comb_generate) {
   switch (as.making) {
     case making::stamps: {
       const std::uint64_t random = random_word();
-      return uuid_result(uuid_from_stamp(next_stamp(), version_for(as), random));
+      return uuid_result(uuid_from_stamp(next_stamp(clock_stamp()), version_for(as), random));
     }
     case making::ticks:
       return uuid_result(process_ticks(as));

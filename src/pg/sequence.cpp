@@ -98,7 +98,7 @@ std::atomic<stamp>& find_last_stamp() {
   return session_last;
 }
 
-void note_step(const sequence_step& step, stamp now) {
+void note_step(sequence_step step, stamp now) {
   if (last_stamp != &session_last) save_stamp(step.next);
   if (step.restarted) warn_of_restart(micros_from_stamp(step.last), micros_from_stamp(now));
 }

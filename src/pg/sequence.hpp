@@ -30,14 +30,13 @@ std::atomic<stamp>& find_last_stamp();
 inline constexpr int save_interval_bits = 23;
 
 // Saves the word, and warns where the sequence had to start again.
-void note_step(const sequence_step& step, stamp now);
+void note_step(sequence_step step, stamp now);
 
-// The next stamp of the sequence, by step_sequence or step_ticks.
+// The next stamp of the sequence, by step_sequence or step_ticks, when the clock reads `now`.
 template <class Step = decltype(&step_sequence)>
-inline stamp next_stamp(Step next_step = step_sequence) {
+inline stamp next_stamp(stamp now, Step next_step = step_sequence) {
   if (!last_stamp) [[unlikely]]
     last_stamp = &find_last_stamp();
-  const stamp now = clock_stamp();
   const sequence_step step = take_stamp(*last_stamp, now, next_step);
   if ((step.last ^ step.next) >> save_interval_bits != 0) [[unlikely]]
     note_step(step, now);

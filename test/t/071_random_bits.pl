@@ -10,7 +10,7 @@ use Test::More;
 my $random_bits = 58;
 my $sample = 1_000_000;
 my $sessions = 1000;
-my $drawn_at_once = 512; # random numbers, by a session
+my $drawn_at_once = 2048; # random numbers, by a session
 
 my $node = PostgreSQL::Test::Cluster->new('main');
 $node->init;

@@ -13,7 +13,7 @@ namespace comb {
 // that filled the pool, because the process has forked since, what is left is thrown away.
 class entropy_pool {
  public:
-  static constexpr std::size_t words = 512;
+  static constexpr std::size_t words = 2048;
 
   // Gives 64 random bits in `out`. `fill(void*, size_t) -> bool` is the strong source; false when it failed, and then
   // nothing is handed out.
