@@ -12,7 +12,8 @@ namespace {
 
 // The clock is read first: a processor does what does not depend on it, the random bits and the memory for the result,
 // while it waits for the reading. The stamp is taken last, because it lets nothing overlap, and is lost by no error.
-Datum next_uuid(version label) {
+template <version label>
+inline Datum next_uuid() {
   const stamp now = clock_stamp();
   const std::uint64_t random = random_word();
   pg_uuid_t* result = new_uuid();
@@ -32,11 +33,11 @@ constinit hot_state hot;
 
 }  // namespace
 
-COMB_FUNCTION(comb_uuid) { return next_uuid(version::comb); }
+COMB_FUNCTION(comb_uuid) { return next_uuid<version::comb>(); }
 
 COMB_FUNCTION(comb_uuid_at) { return uuid_at(version::comb, PG_GETARG_TIMESTAMPTZ(0)); }
 
-COMB_FUNCTION(comb_uuid_v7) { return next_uuid(version::v7); }
+COMB_FUNCTION(comb_uuid_v7) { return next_uuid<version::v7>(); }
 
 COMB_FUNCTION(comb_uuid_v7_at) { return uuid_at(version::v7, PG_GETARG_TIMESTAMPTZ(0)); }
 

@@ -98,9 +98,9 @@ std::atomic<stamp>& find_last_stamp() {
   return session_last;
 }
 
-void note_step(sequence_step step, stamp now) {
-  if (last_stamp != &session_last) save_stamp(step.next);
-  if (step.restarted) warn_of_restart(micros_from_stamp(step.last), micros_from_stamp(now));
+void note_step(stamp last, stamp next, stamp now) {
+  if (last_stamp != &session_last) save_stamp(next);
+  if (next < last) warn_of_restart(micros_from_stamp(last), micros_from_stamp(now));
 }
 
 void warn_of_restart(std::int64_t last, std::int64_t now) {

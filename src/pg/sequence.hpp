@@ -30,7 +30,7 @@ std::atomic<stamp>& find_last_stamp();
 inline constexpr int save_interval_bits = 23;
 
 // Saves the word, and warns where the sequence had to start again.
-void note_step(sequence_step step, stamp now);
+void note_step(stamp last, stamp next, stamp now);
 
 // The next stamp of the sequence, by step_sequence or step_ticks, when the clock reads `now`.
 template <class Step = decltype(&step_sequence)>
@@ -39,7 +39,7 @@ inline stamp next_stamp(stamp now, Step next_step = step_sequence) {
     last_stamp = &find_last_stamp();
   const sequence_step step = take_stamp(*last_stamp, now, next_step);
   if ((step.last ^ step.next) >> save_interval_bits != 0) [[unlikely]]
-    note_step(step, now);
+    note_step(step.last, step.next, now);
   return step.next;
 }
 

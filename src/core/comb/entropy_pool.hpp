@@ -19,7 +19,7 @@ class entropy_pool {
   // nothing is handed out.
   template <class Fill>
   bool take(std::uint64_t& out, std::uint64_t owner, Fill&& fill) noexcept {
-    if (left_ == 0 || owner_ != owner) {
+    if (left_ == 0 || owner_ != owner) [[unlikely]] {
       left_ = 0;
       if (!fill(static_cast<void*>(words_), sizeof words_)) return false;
       left_ = words;
