@@ -51,8 +51,22 @@ endif
 
 # On a throwaway copy of the server, removed at the end; test/sandbox installs what is missing.
 .PHONY: demo test bench fuzz
-demo test bench fuzz:
+demo test fuzz:
 	@$(here)test/sandbox $@
+
+# `make bench PG=18` runs in the Debian release that has that version, in a folder; needs root. CACHE=/folder
+# keeps the release for the next time.
+bench_release = $(or $(release_$(PG)),$(error No Debian release with PostgreSQL $(PG) is known; PG can be 15, 17 or 18))
+release_15 = bookworm
+release_17 = trixie
+release_18 = forky
+bench_page = benchmarks$(PG:%=-%)$(if $(QUICK),-quick)
+bench:
+ifdef PG
+	@BRING="doc/$(bench_page).md doc/$(bench_page)" $(here)test/in-release $(bench_release) make bench QUICK=$(QUICK) PAGE=$(bench_page)
+else
+	@PAGE=$(or $(PAGE),$(bench_page)) $(here)test/sandbox bench
+endif
 
 # `make test` on every supported version, each in a Debian release of its own; needs root.
 .PHONY: test-all

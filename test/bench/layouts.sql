@@ -1,9 +1,11 @@
--- What the functions of layouts cost: median and range of nanoseconds a row over 21 rounds of 200,000 rows, each round in
--- another order, in one session, without parallel workers and JIT. psql -f layouts.sql, in a database with comb.
+-- What the functions of layouts cost: median and range of nanoseconds a row over rounds of 200,000 rows, each round in
+-- another order, in one session, without parallel workers and JIT, in a database with comb.
+--   psql -v rounds=21 -f test/bench/layouts.sql
 \set ON_ERROR_STOP on
 SET jit = off;
 SET max_parallel_workers_per_gather = 0;
 SET client_min_messages = warning;
+SET comb_bench.rounds = :rounds;
 
 CREATE TEMP TABLE keys AS
 SELECT comb_uuid() AS id, comb_generate('mssql') AS mssql, comb_generate('legacy') AS legacy FROM generate_series(1, 200000);
@@ -29,12 +31,12 @@ FROM unnest(ARRAY['pg_backend_pid()', 'comb_uuid()', 'comb_generate(''postgres''
 CREATE TEMP TABLE measured (name text, ns float8);
 DO $$
 DECLARE
-  rounds constant int := 21;
+  rounds constant int := current_setting('comb_bench.rounds');
   candidate record;
   start timestamptz;
 BEGIN
   FOR round IN 0 .. rounds LOOP -- round 0 warms up
-    FOR candidate IN SELECT * FROM candidates ORDER BY (place + round * 5) % (SELECT count(*) FROM candidates) LOOP
+    FOR candidate IN SELECT * FROM candidates ORDER BY md5(place || ' ' || round) LOOP
       start := clock_timestamp();
       EXECUTE candidate.query;
       CONTINUE WHEN round = 0;
@@ -53,7 +55,7 @@ SELECT s.name AS call, round(s.median::numeric, 1) AS "ns a row",
 FROM summary AS s JOIN summary AS f ON f.name = s.floor ORDER BY s.place;
 
 -- Of the least, which other work of the machine changes least.
-SELECT goal, round(measured::numeric, 2) AS measured, wanted, measured <= wanted AS met
+SELECT goal, wanted, round(measured::numeric, 4) AS measured, CASE WHEN measured <= wanted THEN 'met' ELSE 'not met' END AS met
 FROM (SELECT max(s.least - f.least) FILTER (WHERE s.floor = 'comb_timestamp(id)') AS layout,
              max(s.least) FILTER (WHERE s.name LIKE 'comb_convert%') AS convert
       FROM summary AS s JOIN summary AS f ON f.name = s.floor) AS m,

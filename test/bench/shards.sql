@@ -1,10 +1,12 @@
--- Partitions by the shard inside the id, to partitions by the built-in hash: 200 rounds, each table first in every other, in
+-- Partitions by the shard inside the id, to partitions by the built-in hash, in rounds, each table first in every other, in
 -- one session, without parallel workers and JIT. The ratio is the median of the rounds' own ratios, so that what else
--- the machine does falls on both. psql -f shards.sql, in a database with comb.
+-- the machine does falls on both. In a database with comb:
+--   psql -v rounds=200 -f test/bench/shards.sql
 \set ON_ERROR_STOP on
 SET jit = off;
 SET max_parallel_workers_per_gather = 0;
 SET client_min_messages = warning;
+SET comb_bench.rounds = :rounds;
 
 -- The same 640,000 ids of 64 shards in both tables.
 CREATE TABLE by_shard (id uuid PRIMARY KEY, v int NOT NULL) PARTITION BY HASH (id hot_shard_ops);
@@ -30,7 +32,7 @@ SELECT pg_temp.pages('SELECT sum(v) FROM by_shard WHERE id @# 7') AS one, pg_tem
 CREATE TEMP TABLE measured (round int, what text, name text, us float8);
 DO $$
 DECLARE
-  rounds constant int := 200;
+  rounds constant int := current_setting('comb_bench.rounds');
   calls constant int := 500;
   name text;
   body text;
@@ -75,7 +77,8 @@ SELECT what, name AS partitions, round((percentile_cont(0.5) WITHIN GROUP (ORDER
               round((percentile_cont(0.9) WITHIN GROUP (ORDER BY us))::numeric, 2)) AS "a tenth to nine tenths"
 FROM measured GROUP BY what, name ORDER BY what, name;
 
-SELECT goal, round(measured::numeric, 4) AS measured, round(wanted, 4) AS wanted, measured <= wanted AS met
+SELECT goal, round(wanted, 4) AS wanted, round(measured::numeric, 4) AS measured,
+       CASE WHEN measured <= wanted THEN 'met' ELSE 'not met' END AS met
 FROM (SELECT what || ', by_shard to by_uuid' AS goal, percentile_cont(0.5) WITHIN GROUP (ORDER BY s.us / u.us) AS measured, 1.15 AS wanted
       FROM measured AS s JOIN measured AS u USING (round, what) WHERE s.name = 'by_shard' AND u.name = 'by_uuid' GROUP BY what
       UNION ALL
