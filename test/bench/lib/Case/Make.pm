@@ -4,6 +4,7 @@ package Case::Make;
 use strict;
 use warnings;
 use Bench;
+use List::Util qw(min);
 use Page;
 
 my @sessions = (1, 2, 4, 8);
@@ -27,7 +28,7 @@ sub made_by
 {
 	my ($candidate, $sessions) = @_;
 	return sub {
-		my $jobs = $sessions < cores() ? $sessions : cores();
+		my $jobs = min($sessions, cores());
 		my $run = pgbench('make.sql', { key => $candidate->{name}, call => $candidate->{call} }, '-c', $sessions, '-j', $jobs, '-T', 1);
 		record("ids, $sessions sessions", $candidate->{name}, $run->{tps} * 20_000 / 1e6);
 		record("ns, $sessions sessions", $candidate->{name}, $jobs * 1e9 / ($run->{tps} * 20_000));
@@ -36,7 +37,7 @@ sub made_by
 
 sub section
 {
-	my ($costs, @rest) = goals_from_sql(@calls);
+	my ($costs) = goals_from_sql(@calls);
 	my @names = map { $_->{name} } grep { $_->{call} } candidates();
 	my @measured = grep { values_of("ids, $_ sessions", 'comb_uuid') } @sessions;
 	record('one and two', 'comb_uuid', median('ids, 2 sessions', 'comb_uuid') / median('ids, 1 sessions', 'comb_uuid'));

@@ -76,8 +76,8 @@ END
 	  . table(
 		[ 'key', 'thousand rows a second, median (range)', 'first tenth', 'last tenth', 'million rows', 'index, MB' ],
 		map { [ candidate($_)->{label}, with_range('growth', $_), number(tenth_of($_, 0)), number(tenth_of($_, 1)), number($end{$_}[0]), number($end{$_}[1]) ] } @names)
-	  . 'One run of each: what ranges is the run itself, in steps of ' . number($chunk) . ' rows. Dips that all have are checkpoints, and the disk: '
-	  . "when they come depends on what was written before.\n\n"
+	  . 'One run of each: what ranges is the run itself, in steps of ' . number($chunk) . ' rows. '
+	  . "Dips of some seconds hit now one key and now another, from run to run.\n\n"
 	  . 'In rows a second, step by step at the same number of rows, ' . as_good(0, 'growth', @names);
 }
 
