@@ -78,6 +78,14 @@ SKIP:
 		my ($status, $out, $err) = $node->psql('postgres', "SELECT count(*) FROM readings WHERE $condition");
 		ok($status == 0 ? $out eq '144' : $err =~ /is not a version 7 UUID/, "$condition: refused, or right");
 	}
+	for my $condition ('id >= $1 AND id < $2', 'id >= comb_boundary($1) AND id < comb_boundary($2)')
+	{
+		my $execute = "PREPARE of_day(timestamptz, timestamptz) AS SELECT count(*) FROM readings WHERE $condition;
+			EXECUTE of_day('2025-01-02', '2025-01-03')";
+		is(sql("SET plan_cache_mode = force_generic_plan; $execute"), '144', "$condition: a generic plan finds the rows");
+		my ($status, $out, $err) = $node->psql('postgres', "SET plan_cache_mode = force_custom_plan; $execute");
+		ok($status == 0 ? $out eq '144' : $err =~ /is not a version 7 UUID/, 'a custom plan is refused, or right');
+	}
 	for my $key ('comb_uuid()', 'gen_random_uuid()')
 	{
 		my ($status, $out, $err) = $node->psql('postgres', "INSERT INTO readings VALUES ($key, 20)");
