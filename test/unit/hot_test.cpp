@@ -15,7 +15,8 @@ std::uint64_t middle(const uuid& id) { return id.high() << 32 | id.low() >> 32; 
 
 TEST(Hot, PlaceOfEachPart) {
   const stamp at = 0x01234567 * stamps_per_second + 0x3123456;
-  EXPECT_STREQ(to_text(hot_uuid_from_stamp(at, 0x0a0b0c0d, 0x29abcdef01)).chars, "01234567-c48d-15a9-abcd-ef010d0c0b0a");
+  EXPECT_STREQ(to_text(hot_uuid_from_stamp(at, 0x0a0b0c0d, 0x29abcdef01)).chars,
+               "01234567-c48d-15a9-abcd-ef010d0c0b0a");
 }
 
 TEST(Hot, OnlyTheLow38BitsOfTheRandomNumberAreUsed) {

@@ -176,8 +176,8 @@ TEST(Plausible, IsFrom2000ToADayFromNow) {
   EXPECT_FALSE(plausible(946'684'799'999'999) || plausible(noon + 86'400'000'001));
 }
 
-// The bytes of an id as the system that a layout is for compares them. Written down byte by byte, so that the core's own
-// functions have something to be compared with.
+// The bytes of an id as the system that a layout is for compares them. Written down byte by byte, so that the core's
+// own functions have something to be compared with.
 std::string sorted_bytes(const uuid& id, const std::string& name) {
   const std::map<std::string, std::vector<int>> orders = {
       {"mssql", {10, 11, 12, 13, 14, 15, 8, 9, 7, 6, 5, 4, 3, 2, 1, 0}},  // SQL Server
@@ -201,7 +201,8 @@ TEST(Sorted, OrderOfIdsIsOrderOfStampsInTheLayoutsSystem) {
       if (i % 4 == 1) a = stamp_from_count(count_from_stamp(a, one) + 1, one) - 1;
       if (i % 4 == 2) a = stamp_from_micros((noon / micros_per_day + i % 7) * micros_per_day) - 1;
       if (i % 4 == 3) a = a / stamps_per_ms * stamps_per_ms - 1;
-      const uuid first = uuid_from_stamp(a, one, any_uuid(random)), then = uuid_from_stamp(a + 1, one, any_uuid(random));
+      const uuid first = uuid_from_stamp(a, one, any_uuid(random)),
+                 then = uuid_from_stamp(a + 1, one, any_uuid(random));
       ASSERT_LT(sorted_bytes(first, one.name), sorted_bytes(then, one.name)) << one.name << ' ' << a;
       ASSERT_EQ(id_makers[static_cast<std::size_t>(&one - layouts)](a, first), uuid_from_stamp(a, one, first));
     }
