@@ -107,7 +107,7 @@ COMB_FUNCTION(comb_generate) {
       const uuid random = random_uuid();
       const stamp next = next_stamp(now);
       micros_for(as, timestamptz_from_unix(micros_from_stamp(next)));
-      return uuid_result(id_makers[&as - layouts](next, random));
+      return uuid_result(uuid_from_stamp(next, as, random));
     }
     case making::hot:
     case making::none:

@@ -326,7 +326,8 @@ constexpr std::uint64_t count_from_stamp(stamp at, const layout& as) noexcept {
 
 // A new id made of 128 random bits and a count of the layout's clock.
 constexpr uuid uuid_from_count(std::uint64_t count, const layout& as, const uuid& random) noexcept {
-  return as.where.put(as.label == label::none ? random : with_label(random, as.label), count);
+  if (as.label == label::none) return as.where.put(random, count);
+  return as.where.put(with_label(random, as.label), count);
 }
 
 // The first stamp at which the layout's clock counts `count`.
@@ -336,45 +337,54 @@ constexpr stamp stamp_from_count(std::uint64_t count, const layout& as) noexcept
 }
 
 // The bits of `value` from the highest on, moved down past the bits that are set in `taken`.
-constexpr std::uint32_t fit_around(std::uint32_t taken, std::uint32_t value) noexcept {
-  while (taken != 0) {
-    const int start = std::countl_zero(taken), width = std::countl_one(taken << start);
-    const std::uint32_t below = ~std::uint32_t{0} >> start;
-    value = (value & ~below) | (value & below) >> width;
-    taken &= below >> width;
+template <std::uint32_t taken>
+constexpr std::uint32_t fit_around(std::uint32_t value) noexcept {
+  if constexpr (taken == 0) {
+    return value;
+  } else {
+    constexpr int start = std::countl_zero(taken), width = std::countl_one(taken << start);
+    constexpr std::uint32_t below = ~std::uint32_t{0} >> start;
+    constexpr std::uint32_t others = taken & (below >> width);
+    return fit_around<others>((value & ~below) | (value & below) >> width);
   }
-  return value;
 }
 
-// A new id of a layout that is made `sorted`, of 128 random bits and a stamp that the layout holds.
+// A new id of the layout in a row that is made `sorted`, from a stamp that the layout holds and 128 random bits.
 //
 // What the layout's clock does not count of the stamp goes into the bits that the layout's system compares next, around
 // version and variant. So ids made one after the other ascend in that system, also within one number of its clock.
-constexpr uuid uuid_from_stamp(stamp at, const layout& as, const uuid& random) noexcept {
+template <std::size_t row>
+constexpr uuid sorted_uuid(stamp at, const uuid& random) noexcept {
+  constexpr const layout& as = layouts[row];
   constexpr uuid label_bits = uuid::from({.high = 0xf000, .low = std::uint64_t{3} << 62});
+  constexpr std::uint32_t taken = as.label == label::none ? 0 : as.where.take_next(label_bits);
+  constexpr int unused = 32 - as.time.rest_bits;
+  constexpr std::uint32_t mask = fit_around<taken>(~std::uint32_t{0} << unused);
+
   const std::uint64_t count = count_from_stamp(at, as);
   const uuid id = uuid_from_count(count, as, random);
-  const std::uint32_t taken = as.label == label::none ? 0 : as.where.take_next(label_bits);
-  const int unused = 32 - as.time.rest_bits;
   const auto rest = static_cast<std::uint32_t>(at - stamp_from_count(count, as));
-  return as.where.put_next(id, (as.where.take_next(id) & ~fit_around(taken, ~std::uint32_t{0} << unused)) |
-                                   fit_around(taken, rest << unused));
+  return as.where.put_next(id, (as.where.take_next(id) & ~mask) | fit_around<taken>(rest << unused));
 }
 
-// The same as a function of its own for each layout, in their order; null for layouts that are made in other ways.
+// The same for each layout, in their order; null for layouts that are made in other ways.
 using id_maker = uuid (*)(stamp, const uuid& random) noexcept;
 
 template <std::size_t row>
-constexpr id_maker make_sorted() noexcept {
-  if constexpr (layouts[row].making == making::sorted)
-    return [](stamp at, const uuid& random) noexcept { return uuid_from_stamp(at, layouts[row], random); };
+constexpr id_maker sorted_maker() noexcept {
+  if constexpr (layouts[row].making == making::sorted) return sorted_uuid<row>;
   return nullptr;
 }
 
-inline constexpr auto id_makers = []<std::size_t... rows>(std::index_sequence<rows...>) {
-  return std::array<id_maker, sizeof...(rows)>{make_sorted<rows>()...};
+inline constexpr auto sorted_makers = []<std::size_t... rows>(std::index_sequence<rows...>) {
+  return std::array<id_maker, sizeof...(rows)>{sorted_maker<rows>()...};
 }
 (std::make_index_sequence<std::size(layouts)>());
+
+// The same for a layout that is made `sorted`.
+constexpr uuid uuid_from_stamp(stamp at, const layout& as, const uuid& random) noexcept {
+  return sorted_makers[static_cast<std::size_t>(&as - layouts)](at, random);
+}
 
 // Whether an id may well be of a layout: it has the layout's label, and its time lies between 2000 and a day from now.
 constexpr bool is_plausible(const uuid& id, const layout& as, std::int64_t now) noexcept {
