@@ -27,10 +27,12 @@ LANGUAGE C VOLATILE STRICT PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'comb_uuid_v7_at';
 COMMENT ON FUNCTION comb_uuid_v7(timestamptz) IS 'new uuid of version 7 for a given time';
 
--- A new id that carries a shard, in HotGuid's layout: Unix seconds, 40 bits that are random once for a session, a
--- 24-bit counter, the shard (any int). Each is greater than those before it of the same session and shard.
--- For a given time, all 64 bits between the seconds and the shard are random. Error 22008 for a time before 1970-01-01
--- and for the infinities; the seconds have 32 bits, and start again at 1970 after 2106-02-07 06:28:15 UTC.
+-- A new id that carries a shard, in HotGuid's layout: 32 bits of Unix seconds, 26 bits of the second's fraction, 38
+-- random bits, the shard (any int). It takes the next stamp of the sequence of comb_uuid(), so each id is greater than
+-- all hot ids before it, whatever their sessions and shards.
+-- A given time is kept to the microsecond and is no part of the sequence: ids of one time and shard differ in 38 random
+-- bits. Error 22008 for a time before 1970-01-01 and for the infinities. The seconds start again at 1970 after
+-- 2106-02-07 06:28:15 UTC.
 
 CREATE FUNCTION hot_uuid(shard int) RETURNS uuid
 LANGUAGE C VOLATILE STRICT PARALLEL SAFE
@@ -96,10 +98,11 @@ COMMENT ON FUNCTION comb_reset() IS 'set the sequence of ids back to the clock';
 -- (sequential_*), Morris and Berresford's sequential GUID, EF Core and MassTransit (process_ticks, ticks), HotGuid
 -- (hot), RFC 9562 (v7, v1, v6) and SQL Server (newsequentialid). The last three are only read.
 
--- A new id in a layout, for now. postgres and v7 are comb_uuid() and comb_uuid_v7(). process_ticks is part of their
--- sequence, at least 100 ns after the id before it, with eight bytes that are random once for a session. All others
--- have the clock at the layout's resolution, and random bits.
--- Error 22023 for hot, which hot_uuid(shard) makes, and for layouts that are only read; 22008 for a clock past the
+-- A new id in a layout, for now, from the next stamp of the sequence of comb_uuid(). postgres and v7 are comb_uuid() and
+-- comb_uuid_v7(). process_ticks is at least 100 ns after the id before it, and has eight bytes that are random once per
+-- session. All others have the stamp's time at the layout's resolution, the rest of the stamp in the bits that the
+-- layout's system compares next, and random bits: they ascend in that system.
+-- Error 22023 for hot, which hot_uuid(shard) makes, and for layouts that are only read; 22008 for a time past the
 -- layout's range.
 
 CREATE FUNCTION comb_generate(layout text) RETURNS uuid
