@@ -112,7 +112,7 @@ COMMENT ON FUNCTION comb_reset() IS 'set the sequence of ids back to the clock';
 -- layout's range.
 
 CREATE FUNCTION comb_generate(layout text) RETURNS uuid
-LANGUAGE C VOLATILE STRICT PARALLEL SAFE
+LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED
 AS 'MODULE_PATHNAME', 'comb_generate';
 COMMENT ON FUNCTION comb_generate(text) IS 'new uuid in a layout';
 
@@ -171,6 +171,38 @@ CREATE FUNCTION comb_inspect(id uuid) RETURNS TABLE (layout text, at timestamptz
 LANGUAGE C STABLE STRICT PARALLEL SAFE ROWS 15
 AS 'MODULE_PATHNAME', 'comb_inspect';
 COMMENT ON FUNCTION comb_inspect(uuid) IS 'the time in a uuid in each layout, and whether it is plausible';
+
+-- A version 7 id as one that shows no time, and back: the mapping of uuidv47, bit for bit
+-- (https://github.com/stateless-me/uuidv47). The first 48 bits are XORed with the low 48 bits of SipHash-2-4 over the
+-- other 74 bits. The version becomes 4. The key is 16 bytes, the two halves of SipHash's key, each little-endian.
+-- Error 22023 for a key of another length, for comb_mask() of an id that is not of version 7, and for comb_unmask() of
+-- one that is not of version 4. A wrong key raises no error: it returns another id.
+
+CREATE FUNCTION comb_mask(id uuid, key bytea) RETURNS uuid
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'comb_mask';
+COMMENT ON FUNCTION comb_mask(uuid, bytea) IS 'version 7 uuid with its time hidden, as uuidv47 hides it';
+
+CREATE FUNCTION comb_unmask(id uuid, key bytea) RETURNS uuid
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'comb_unmask';
+COMMENT ON FUNCTION comb_unmask(uuid, bytea) IS 'version 7 uuid that comb_mask was given';
+
+-- Any id as a ULID: its 128 bits in 26 characters of Crockford's base 32 (https://github.com/ulid/spec). ULIDs sort as
+-- the ids do where digits sort before letters and letters by the alphabet. No error.
+
+CREATE FUNCTION comb_to_ulid(id uuid) RETURNS text
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF
+AS 'MODULE_PATHNAME', 'comb_to_ulid';
+COMMENT ON FUNCTION comb_to_ulid(uuid) IS 'uuid as the 26 characters of a ULID';
+
+-- And back. Upper and lower case are read alike, I and L as 1, O as 0. Error 22P02 for text that is not 26 characters
+-- long, has other characters, or has more than 128 bits.
+
+CREATE FUNCTION comb_from_ulid(ulid text) RETURNS uuid
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'comb_from_ulid';
+COMMENT ON FUNCTION comb_from_ulid(text) IS 'uuid of a ULID';
 
 -- Whether an id of hot_uuid() or HotGuid carries a shard: as hot_shard(id) = shard, but on a table that is partitioned
 -- with hot_shard_ops it reads the shard's partition alone. No error.

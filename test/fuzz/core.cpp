@@ -271,6 +271,25 @@ void check_mssql(const uuid& a, const uuid& b) {
   for (const int bits : {48, 64}) MUST(exchange_ends(exchange_ends(a, bits), bits) == a);
 }
 
+void check_mask(const uuid& a, const uuid& b) {
+  const mask_key key{{b.high(), b.low()}};
+  const auto masked = mask(a, key), unmasked = unmask(a, key);
+  MUST(masked.has_value() == is_labelled(a, label::v7) && unmasked.has_value() == is_labelled(a, label::random));
+  for (const auto& changed : {masked, unmasked})
+    if (changed) MUST(changed->low() == a.low() && ((changed->high() ^ a.high()) & 0xfff) == 0);
+  if (masked) MUST(unmask(*masked, key) == a);
+  if (unmasked) MUST(mask(*unmasked, key) == a);
+}
+
+void check_ulid(const uuid& a, const uuid& b, std::string_view text) {
+  const ulid_text of_a = to_ulid(a), of_b = to_ulid(b);
+  MUST(std::strlen(of_a.chars) == ulid_length && from_ulid(of_a.chars) == a);
+  MUST(order(of_a.chars, of_b.chars, ulid_length) == order(a, b));
+  // whatever text is read as an id is the same id in the usual spelling
+  for (const std::string_view any : {text, text.substr(0, ulid_length)})
+    if (const auto id = from_ulid(any)) MUST(any.size() == ulid_length && from_ulid(to_ulid(*id).chars) == id);
+}
+
 }  // namespace
 }  // namespace comb
 
@@ -292,5 +311,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   check_layout(from, ids[1], ids[0], times[1], times[0]);
   check_conversion(from, to, ids[0], ids[1]);
   check_mssql(ids[0], ids[1]);
+  check_mask(ids[0], ids[1]);
+  check_ulid(ids[0], ids[1], {reinterpret_cast<const char*>(data), size});
   return 0;
 }
