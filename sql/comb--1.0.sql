@@ -109,7 +109,7 @@ COMMENT ON FUNCTION comb_reset() IS 'set the sequence of ids back to the clock';
 -- session. All others have the stamp's time at the layout's resolution, the rest of the stamp in the bits that the
 -- layout's system compares next, and random bits: they ascend in that system.
 -- Error 22023 for hot, which hot_uuid(shard) makes, and for layouts that are only read; 22008 for a time past the
--- layout's range.
+-- layout's range. PARALLEL RESTRICTED, because the eight bytes of process_ticks belong to the process.
 
 CREATE FUNCTION comb_generate(layout text) RETURNS uuid
 LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED
