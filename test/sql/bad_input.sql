@@ -4,7 +4,7 @@ SET TimeZone = 'UTC'; SET DateStyle = 'ISO';
 SET jit = off; -- each call is a query of its own, too short to be compiled
 
 CREATE TEMP TABLE vals (type regtype, value text);
-INSERT INTO vals SELECT 'comb_layout', unnest(enum_range(NULL::comb_layout))::text;
+INSERT INTO vals SELECT 'text', layout FROM comb_inspect('00000000-0000-0000-0000-000000000000');
 INSERT INTO vals VALUES
   ('uuid', '00000000-0000-0000-0000-000000000000'), ('uuid', 'ffffffff-ffff-ffff-ffff-ffffffffffff'),
   ('uuid', '018e5f3b-ff48-47cc-b5ba-d01c25cc63a7'), ('uuid', '017f22e2-79b0-7cc3-98c4-dc0c0c07398f'),
@@ -62,7 +62,7 @@ WITH RECURSIVE calls AS (
   SELECT member, types, call, args || format('%L::%s', value, type)
   FROM calls JOIN vals ON type = types[cardinality(args) + 1]
 )
-SELECT member, array_to_string(args, ', ') AS args, outcome, regexp_replace(message, '"\w+"|[0-9a-f]{8}-\S+', '...', 'g') AS message
+SELECT member, array_to_string(args, ', ') AS args, outcome, regexp_replace(message, '"[^" ]*"|[0-9a-f]{8}-\S+', '...', 'g') AS message
 FROM calls, LATERAL pg_temp.outcome('SELECT ' || format(call, VARIADIC args))
 WHERE cardinality(args) = cardinality(types);
 

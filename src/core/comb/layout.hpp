@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <iterator>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "generator.hpp"
@@ -192,7 +193,7 @@ enum class making : std::uint8_t {
 };
 
 struct layout {
-  const char* name;  // as in the SQL type comb_layout, in its order
+  const char* name;  // as SQL functions take it
   const place& where;
   const clock& time;
   comb::label label;
@@ -221,12 +222,9 @@ inline constexpr layout layouts[] = {
 };
 
 // The layout of a name, or null.
-constexpr const layout* find_layout(const char* name) noexcept {
-  for (const layout& one : layouts) {
-    std::size_t i = 0;
-    while (one.name[i] != '\0' && one.name[i] == name[i]) ++i;
-    if (one.name[i] == name[i]) return &one;
-  }
+constexpr const layout* find_layout(std::string_view name) noexcept {
+  for (const layout& one : layouts)
+    if (name == one.name) return &one;
   return nullptr;
 }
 
@@ -248,10 +246,10 @@ constexpr bool has_label_of(const layout& of, const uuid& id) noexcept {
 // ---------------------------------------------------------------------------------------------------------------
 // What is done with a layout.
 
-// The time in an id: Unix microseconds, rounded down. Nothing where the layout can tell that the id is none of its
-// own, which are legacy with ticks past its day, and those with the clock of version 1, without their label.
+// The time in an id: Unix microseconds, rounded down. Nothing for an id that cannot be of the layout: legacy with
+// ticks past its day, and any layout with a version of its own if the id does not carry the version and the variant.
 constexpr std::optional<std::int64_t> comb_timestamp(const uuid& id, const layout& as) noexcept {
-  if (as.read_only() && !has_label_of(as, id)) return std::nullopt;
+  if (!has_label_of(as, id)) return std::nullopt;
   return as.time.micros(as.where.take(id));
 }
 
@@ -288,10 +286,10 @@ constexpr uuid uuid_from_count(std::uint64_t count, const layout& as, const uuid
   return as.where.put(as.label == label::none ? random : with_label(random, as.label), count);
 }
 
-// Whether an id may well be of a layout: it has the layout's label, and its time lies between 2000 and a day from now.
+// Whether an id may well be of a layout: it has a time there, between 2000 and a day from now.
 constexpr bool is_plausible(const uuid& id, const layout& as, std::int64_t now) noexcept {
   const std::optional<std::int64_t> at = comb_timestamp(id, as);
-  return at && *at >= micros_at_2000 && *at <= now + micros_per_day && has_label_of(as, id);
+  return at && *at >= micros_at_2000 && *at <= now + micros_per_day;
 }
 
 // The random half of process_ticks, which stays for the life of a process, as the sequential GUID of Morris and
