@@ -55,8 +55,8 @@ endif
 help: ## lists the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(here)Makefile | expand -t 16
 
-# test/packages installs what a target needs and the machine lacks; test/sandbox runs it in a throwaway copy of the tree and
-# of the server.
+# test/packages installs what a target needs and the machine lacks; test/sandbox runs it in a throwaway copy of the tree
+# and of the server.
 sandbox = @$(here)test/packages $@ && $(1) $(here)test/sandbox
 .PHONY: demo test bench fuzz
 demo: ## shows comb on a table of a million orders (KEEP=1 leaves the server running)
@@ -79,6 +79,10 @@ else
 	$(call sandbox,$(bench_result) TMPDIR=$${TMPDIR:-/var/tmp}) env QUICK=$(QUICK) PAGE=$(PAGE) test/bench/run
 	@echo "The page is doc/$(PAGE).md."
 endif
+
+.PHONY: lint
+lint: ## checks the form of the sources with the tools of Debian 12
+	@$(here)test/packages $@ && $(here)test/lint
 
 .PHONY: test-all
 test-all: ## runs `make test` on every supported version, each in a Debian release of its own (as root)

@@ -1,5 +1,6 @@
 # shellcheck shell=bash
-# Sourced by the programs here that work outside the sandbox: messages, cleaning up, Debian packages, copies of the tree.
+# Sourced by the programs here that work outside the sandbox: messages, cleaning up, Debian packages, copies of the
+# tree.
 
 # shellcheck disable=SC2034 # used by those programs
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -20,8 +21,8 @@ at_exit() {
   trap 'exit 143' TERM HUP
 }
 
-# in_background COMMAND...: waits for a command in the background, because a shell handles a signal only between commands
-# and while it waits. `runner` is its process meanwhile.
+# in_background COMMAND...: waits for a command in the background, because a shell handles a signal only between
+# commands and while it waits. `runner` is its process meanwhile.
 runner=
 in_background() {
   "$@" </dev/null &
@@ -82,9 +83,10 @@ test_logs="results regression.diffs regression.out tmp_check"
 
 # copy_tree FOLDER: copies the tree, without what was built or logged there.
 copy_tree() {
-  local log
-  tar -C "$top" --exclude=./.git --exclude='*.o' --exclude='*.bc' --exclude='*.so' \
-    $(for log in $test_logs; do echo "--exclude=./$log"; done) -cf - . | tar -C "$1" --no-same-owner -xf -
+  local log without=()
+  for log in .git $test_logs; do without+=("--exclude=./$log"); done
+  tar -C "$top" "${without[@]}" --exclude='*.o' --exclude='*.bc' --exclude='*.so' -cf - . |
+    tar -C "$1" --no-same-owner -xf -
 }
 
 # bring_back FOLDER FILE ...: copies files of a copy of the tree back, instead of what is there.

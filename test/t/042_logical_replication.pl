@@ -63,7 +63,7 @@ sub write_on_both
 	append_to_file($script, "INSERT INTO orders (customer) SELECT ':client_id' FROM generate_series(1, $rows);\n");
 	my @running = map {
 		IPC::Run::start([ 'pgbench', '-n', '-c', $clients, '-j', $clients, '-t', $transactions, '-f', $script,
-			'-h', $_->host, '-p', $_->port, $database ], '>', '/dev/null', '2>', '/dev/null')
+				'-h', $_->host, '-p', $_->port, $database ], '>', '/dev/null', '2>', '/dev/null')
 	} @servers;
 	ok($_->finish, "$database: a server's clients have written") for @running;
 	wait_for_both($database);

@@ -46,6 +46,7 @@ for my $server (@servers)
 	$old->init(@with_checksums);
 	$old->start;
 	my %before;
+
 	for my $schema ('public', 'ids')
 	{
 		make_everything($old, "with_$schema", $schema);

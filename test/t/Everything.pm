@@ -121,7 +121,7 @@ sub restore_everything
 sub goes_on
 {
 	my ($node, $database) = @_;
-	is( $node->safe_psql($database, <<'SQL'),
+	is($node->safe_psql($database, <<'SQL'),
 INSERT INTO orders DEFAULT VALUES RETURNING shard, layout, created > now() - interval '1 min',
     id::text > (SELECT max(id::text) FROM orders WHERE created <= now()), v7::text > (SELECT max(v7::text) FROM orders);
 INSERT INTO by_time DEFAULT VALUES RETURNING n IS NULL;

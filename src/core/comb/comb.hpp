@@ -5,8 +5,9 @@
 //   if (auto id = comb::comb_uuid()) std::puts(comb::to_text(*id).chars);
 //
 // comb_uuid(), comb_uuid_v7() and hot_uuid(shard) make the same ids as the PostgreSQL functions of these names.
-// comb_timestamp(id), hot_shard(id) and hot_timestamp(id) read them. comb_boundary(micros) and hot_boundary(micros) give
-// the smallest id of a time. generator.hpp describes how an id is made, layout.hpp the layouts of other libraries.
+// comb_timestamp(id), hot_shard(id) and hot_timestamp(id) read them. comb_boundary(micros) and hot_boundary(micros)
+// give the smallest id of a time. generator.hpp describes how an id is made, layout.hpp the layouts of other
+// libraries.
 #pragma once
 
 #include "boundary.hpp"
