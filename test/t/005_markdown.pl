@@ -79,6 +79,12 @@ for my $document (sort @documents)
 	is(join("\n", problems($document)), '', substr $document, length "$top/");
 }
 
+# The map of the tree in CONTRIBUTING.md names every file of src and every folder of test.
+my $map = slurp_file("$top/CONTRIBUTING.md");
+my @missing = grep { $map !~ /\b\Q$_\E\b/ } map { basename($_) } glob("$top/src/*/*.?pp $top/src/core/comb/*"),
+  grep { -d } glob("$top/test/*");
+is("@missing", '', 'CONTRIBUTING.md names the files of src and the folders of test');
+
 # It sees what is wrong.
 my $scratch = PostgreSQL::Test::Utils::tempdir();
 my %wrong = (
