@@ -1,14 +1,13 @@
 # COPY, CREATE TABLE LIKE, expression indexes, and row-level security with what the planner may do beneath it.
 use strict;
 use warnings;
-use PostgreSQL::Test::Cluster;
+use FindBin;
+use lib $FindBin::RealBin;
+use Comb;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $node = PostgreSQL::Test::Cluster->new('main');
-$node->init;
-$node->append_conf('postgresql.conf', "timezone = 'UTC'\n");
-$node->start;
+my $node = Comb::start_server('main', settings => "timezone = 'UTC'");
 my $scratch = PostgreSQL::Test::Utils::tempdir();
 
 sub sql { return $node->safe_psql('postgres', $_[0]) }
