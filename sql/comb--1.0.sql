@@ -103,8 +103,8 @@ CREATE TYPE comb_layout AS ENUM (
     'v1', 'v6', 'newsequentialid');
 COMMENT ON TYPE comb_layout IS 'where the time stands in a uuid, and on which clock';
 
--- A new id in a layout, for now, from the next stamp of the sequence of comb_uuid(). postgres and v7 are comb_uuid() and
--- comb_uuid_v7(). process_ticks is at least 100 ns after the id before it, and has eight bytes that are random once per
+-- A new id in a layout, for now, from the next stamp of the sequence of comb_uuid(). postgres and v7 are comb_uuid()
+-- and comb_uuid_v7(). process_ticks is at least 100 ns after the id before it, and has eight bytes that are random once per
 -- session. All others have the stamp's time at the layout's resolution, the rest of the stamp in the bits that the
 -- layout's system compares next, and random bits: they ascend in that system.
 -- Error 22023 for hot, which hot_uuid(shard) makes, and for layouts that are only read; 22008 for a time past the
