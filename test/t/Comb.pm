@@ -46,6 +46,7 @@ sub faked_clock
 		LD_PRELOAD => $library,
 		FAKETIME_TIMESTAMP_FILE => $file,
 		FAKETIME_NO_CACHE => 1,
+		NO_FAKE_STAT => 1, # for which libfaketime takes a lock that a killed process would keep
 		DONT_FAKE_MONOTONIC => 1);
 }
 
