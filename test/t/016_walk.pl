@@ -254,6 +254,12 @@ sub session_order
 	check(1, now(), now(), [$before]);
 	wrong("$after came after $before in session order") if $after le $before;
 	$it->{own} = $after;
+	return if rand() < 0.5;
+	# ids ahead of what the clock reads when the session comes back
+	my $now = $offset;
+	set_clock($now + int rand 7200);
+	own_ids();
+	set_clock($now);
 	return;
 }
 
@@ -285,14 +291,23 @@ sub server_order
 		($low, $high) = ($own gt $low ? $own : $low, max($high, seconds_of($own) + 0.001));
 	}
 	check(1, $now, now(), [$made]);
+	restart('fast') if rand() < 0.4;
 	return;
 }
 
 sub reset_sequence
 {
+	if (rand() < 0.6)
+	{
+		# with ids ahead of the clock, which a session has taken along
+		session_order();
+		set_clock($offset - int rand 7200);
+		server_order();
+	}
 	step('comb_reset()');
 	one_of(in_server_order())->{psql}->rows('SELECT comb_reset()');
 	($low, $high) = ('', now());
+	make_many('nothing', sub { });
 	return;
 }
 
