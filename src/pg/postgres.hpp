@@ -8,7 +8,6 @@ extern "C" {
 #include <access/xact.h>
 #include <access/xlog.h>
 #include <access/xlogrecovery.h>
-#include <catalog/pg_enum.h>
 #include <common/file_perm.h>
 #include <fmgr.h>
 #include <funcapi.h>
@@ -20,7 +19,6 @@ extern "C" {
 #include <utils/builtins.h>
 #include <utils/guc.h>
 #include <utils/rangetypes.h>
-#include <utils/syscache.h>
 #include <utils/timestamp.h>
 #include <utils/uuid.h>
 }

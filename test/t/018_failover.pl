@@ -9,7 +9,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my %clocks;    # of each node: the file of its clock, the environment of its server
+my %clocks; # of each node: the file of its clock, the environment of its server
 
 # set_clock(NODE, SECONDS)
 sub set_clock
@@ -30,7 +30,7 @@ sub start_at
 }
 
 # The kinds of ids, each with an order of its own because labels differ.
-my %kinds = (comb => 'comb_uuid()', v7 => 'comb_uuid_v7()', made => q{comb_generate('postgres')}, made_v7 => q{comb_generate('v7')});
+my %kinds = (comb => 'comb_uuid()', v7 => 'comb_uuid_v7()', hot => 'hot_uuid(1)', made => q{comb_generate('postgres')}, made_v7 => q{comb_generate('v7')});
 my @kinds = sort keys %kinds;
 my $one_of_each = 'SELECT ' . join ', ', map { $kinds{$_} } @kinds;
 
