@@ -62,7 +62,17 @@ sub faked_clock
 		LD_PRELOAD => $library,
 		FAKETIME_TIMESTAMP_FILE => $file,
 		FAKETIME_NO_CACHE => 1,
+		NO_FAKE_STAT => 1, # for which libfaketime takes a lock that a killed process would keep
 		DONT_FAKE_MONOTONIC => 1);
+}
+
+# A library that holds up one write of a saved stamp: the next one after the file that SLOW_SAVE names has appeared, for as
+# many milliseconds as the file says. To be loaded before libfaketime.
+sub build_slow_save
+{
+	my $library = PostgreSQL::Test::Utils::tempdir() . '/slow_save.so';
+	system_or_bail("gcc -shared -fPIC -O2 -Wall -o $library $top/test/walk/slow_save.c");
+	return $library;
 }
 
 # set_clock(FILE, OFFSET): '-1h', '+2y' ... from the machine's own clock. Moved into place, so that no reader sees half.
