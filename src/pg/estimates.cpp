@@ -100,15 +100,24 @@ bool is_boundary(const Const* constant) {
   return is_boundary(id);
 }
 
+// Whether the cost estimate of a BRIN index may be asking. It leaves what it passes as `examined` uninitialized. It runs
+// after the relation's size has been estimated, and before the relation's paths are complete.
+bool brin_may_ask(const RelOptInfo* rel) {
+  if (rel->rows == 0 || rel->cheapest_total_path != nullptr) return false;
+  ListCell* cell;
+  foreach (cell, rel->indexlist)
+    if (lfirst_node(IndexOptInfo, cell)->relam == BRIN_AM_OID) return true;
+  return false;
+}
+
 // The comparison of a relation's column that is being estimated: PostgreSQL examines the very node that stands in the
-// clause. `examined` is read only where there is a candidate, because the cost estimate of BRIN indexes leaves it
-// uninitialized; it runs when all restrictions have been estimated.
+// clause.
 bool find_comparison(const RelOptInfo* rel, AttrNumber attribute, const VariableStatData* examined, comparison& result) {
   const auto is_examined = [&](const OpExpr* op, bool column_on_left) {
     Node* column = strip_relabels(column_on_left ? linitial(op->args) : lsecond(op->args));
     return column == examined->var && read_comparison(op, column_on_left, result);
   };
-  // A join's OR is estimated, arm by arm, before its arms become restrictions.
+  // PostgreSQL takes an OR across a join apart, and estimates its arms before they become restrictions.
   return visit_operators(rel->baserestrictinfo, rel->relid, attribute, true, is_examined) ||
          visit_operators(rel->joininfo, rel->relid, attribute, false, is_examined);
 }
@@ -194,7 +203,7 @@ const RelOptInfo* find_relation(const PlannerInfo* root, const RangeTblEntry* en
 bool answer(PlannerInfo* root, RangeTblEntry* entry, AttrNumber attribute, VariableStatData* examined) {
   const RelOptInfo* rel = find_relation(root, entry);
   comparison clause;
-  if (rel == nullptr || !find_comparison(rel, attribute, examined, clause)) return false;
+  if (rel == nullptr || brin_may_ask(rel) || !find_comparison(rel, attribute, examined, clause)) return false;
   const Const* constant = known_constant(root, clause.other);
   if (constant == nullptr || (!is_boundary(constant) && !has_boundary(root, rel, attribute))) return false;
 

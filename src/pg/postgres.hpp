@@ -7,6 +7,7 @@ extern "C" {
 #include <access/htup_details.h>
 #include <access/table.h>
 #include <access/xact.h>
+#include <catalog/pg_am.h>
 #include <catalog/pg_enum.h>
 #include <catalog/pg_statistic.h>
 #include <catalog/pg_type.h>
