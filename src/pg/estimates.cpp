@@ -41,8 +41,10 @@ bool is_var(const Node* node, Index relid, AttrNumber attribute) {
 
 // Reads a comparison by order of uuids, with a column on the given side.
 bool read_comparison(const OpExpr* clause, bool column_on_left, comparison& result) {
-  result.column = reinterpret_cast<Var*>(strip_relabels(column_on_left ? linitial(clause->args) : lsecond(clause->args)));
-  result.other = static_cast<Node*>(column_on_left ? lsecond(clause->args) : linitial(clause->args));
+  void* left = linitial(clause->args);
+  void* right = lsecond(clause->args);
+  result.column = reinterpret_cast<Var*>(strip_relabels(column_on_left ? left : right));
+  result.other = static_cast<Node*>(column_on_left ? right : left);
   result.op = column_on_left ? clause->opno : get_commutator(clause->opno);
   if (!OidIsValid(result.op)) return false;
   result.function = get_opcode(result.op);
@@ -100,8 +102,8 @@ bool is_boundary(const Const* constant) {
   return is_boundary(id);
 }
 
-// Whether the cost estimate of a BRIN index may be asking. It leaves what it passes as `examined` uninitialized. It runs
-// after the relation's size has been estimated, and before the relation's paths are complete.
+// Whether the cost estimate of a BRIN index may be asking. That estimate leaves what it passes as `examined`
+// uninitialized. It runs after the relation's size has been estimated, and before the relation's paths are complete.
 bool brin_may_ask(const RelOptInfo* rel) {
   if (rel->rows == 0 || rel->cheapest_total_path != nullptr) return false;
   ListCell* cell;
@@ -112,7 +114,8 @@ bool brin_may_ask(const RelOptInfo* rel) {
 
 // The comparison of a relation's column that is being estimated: PostgreSQL examines the very node that stands in the
 // clause.
-bool find_comparison(const RelOptInfo* rel, AttrNumber attribute, const VariableStatData* examined, comparison& result) {
+bool find_comparison(const RelOptInfo* rel, AttrNumber attribute, const VariableStatData* examined,
+                     comparison& result) {
   const auto is_examined = [&](const OpExpr* op, bool column_on_left) {
     Node* column = strip_relabels(column_on_left ? linitial(op->args) : lsecond(op->args));
     return column == examined->var && read_comparison(op, column_on_left, result);
@@ -125,12 +128,13 @@ bool find_comparison(const RelOptInfo* rel, AttrNumber attribute, const Variable
 // Whether one of a relation's restrictions compares the column with a boundary. The other end of a range may be an
 // ordinary id, as in `id > :last_seen AND id < now()`.
 bool has_boundary(PlannerInfo* root, const RelOptInfo* rel, AttrNumber attribute) {
-  return visit_operators(rel->baserestrictinfo, rel->relid, attribute, false, [&](const OpExpr* op, bool column_on_left) {
-    comparison other;
-    if (!read_comparison(op, column_on_left, other)) return false;
-    const Const* constant = known_constant(root, other.other);
+  const auto has = [&](const OpExpr* op, bool column_on_left) {
+    comparison clause;
+    if (!read_comparison(op, column_on_left, clause)) return false;
+    const Const* constant = known_constant(root, clause.other);
     return constant != nullptr && is_boundary(constant);
-  });
+  };
+  return visit_operators(rel->baserestrictinfo, rel->relid, attribute, false, has);
 }
 
 // Sets `share` to the part of all rows for which a comparison is true, as PostgreSQL's scalarineqsel() does, with
@@ -150,8 +154,7 @@ bool estimate(PlannerInfo* root, VariableStatData& column, const comparison& cla
                                                          InvalidOid, constant->constvalue, MACADDROID);
   if (in_histogram < 0) return false;
   double listed;
-  const double listed_matches =
-      mcv_selectivity(&column, &function, InvalidOid, constant->constvalue, true, &listed);
+  const double listed_matches = mcv_selectivity(&column, &function, InvalidOid, constant->constvalue, true, &listed);
   const auto* stats = reinterpret_cast<const FormData_pg_statistic*>(GETSTRUCT(column.statsTuple));
   share = (1 - stats->stanullfrac - listed) * in_histogram + listed_matches;
   CLAMP_PROBABILITY(share);
@@ -164,9 +167,9 @@ bool estimate(PlannerInfo* root, VariableStatData& column, const comparison& cla
 HeapTuple statistics_for(HeapTuple own, double before) {
   const auto* stats = reinterpret_cast<const FormData_pg_statistic*>(GETSTRUCT(own));
   const double after = 1 - stats->stanullfrac - before;
-  const auto rest = [](double frequency) { return Float4GetDatum(static_cast<float4>(frequency - static_cast<float4>(frequency))); };
-  Datum frequencies[] = {Float4GetDatum(static_cast<float4>(before)), rest(before),
-                         Float4GetDatum(static_cast<float4>(after)), rest(after)};
+  const auto first_part = [](double frequency) { return static_cast<float4>(frequency); };
+  Datum frequencies[] = {Float4GetDatum(first_part(before)), Float4GetDatum(first_part(before - first_part(before))),
+                         Float4GetDatum(first_part(after)), Float4GetDatum(first_part(after - first_part(after)))};
   uuid first = nil_uuid, last = max_uuid;
   Datum ids[] = {PointerGetDatum(&first), PointerGetDatum(&first), PointerGetDatum(&last), PointerGetDatum(&last)};
 
@@ -183,8 +186,8 @@ HeapTuple statistics_for(HeapTuple own, double before) {
     nulls[Anum_pg_statistic_stavalues1 - 1 + i] = i > 0;
   }
   values[Anum_pg_statistic_stakind1 - 1] = Int16GetDatum(STATISTIC_KIND_MCV);
-  values[Anum_pg_statistic_stanumbers1 - 1] =
-      PointerGetDatum(construct_array(frequencies, lengthof(frequencies), FLOAT4OID, sizeof(float4), true, TYPALIGN_INT));
+  values[Anum_pg_statistic_stanumbers1 - 1] = PointerGetDatum(
+      construct_array(frequencies, lengthof(frequencies), FLOAT4OID, sizeof(float4), true, TYPALIGN_INT));
   values[Anum_pg_statistic_stavalues1 - 1] =
       PointerGetDatum(construct_array(ids, lengthof(ids), UUIDOID, UUID_LEN, false, TYPALIGN_CHAR));
 

@@ -79,7 +79,8 @@ FROM forms, format('SELECT * FROM estimated WHERE %s', condition) AS query;
 
 -- A range that starts at an ordinary id, as in the next page of a list.
 SELECT is_near(expected_rows(format(query, id)), 100)
-FROM estimated, (VALUES ('SELECT * FROM estimated WHERE id > %L AND id < timestamptz ''2026-01-09 10:20''')) AS q (query)
+FROM estimated,
+     (VALUES ('SELECT * FROM estimated WHERE id > %L AND id < timestamptz ''2026-01-09 10:20''')) AS q (query)
 WHERE created_at = '2026-01-09 10:00';
 
 -- Parameters of a custom plan.
@@ -105,7 +106,8 @@ SELECT is_near(expected_rows('WITH s AS MATERIALIZED (SELECT * FROM estimated WH
        is_near(expected_rows('SELECT * FROM estimated WHERE id IN (SELECT id FROM estimated
                               WHERE RANGE)'), 100) AS semijoin,
        is_near(expected_rows('SELECT * FROM estimated AS a
-                              LEFT JOIN estimated AS b ON a.created_at = b.created_at AND b.id > timestamptz ''2026-01-12''
+                              LEFT JOIN estimated AS b ON a.created_at = b.created_at
+                                AND b.id > timestamptz ''2026-01-12''
                               WHERE a.RANGE'), 100) AS left_join;
 
 -- UPDATE and DELETE.
@@ -128,7 +130,8 @@ SELECT is_near(rows_of_scan(replace(query, '$', 'id'), 'estimated'), 350) AS nea
        is_as_timestamp(query) AS as_timestamp
 FROM (VALUES ('SELECT * FROM estimated AS e JOIN kinds AS k ON k.kind = e.n % 100
                WHERE (k.kind = 1 AND e.$ >= timestamptz ''2026-01-09 10:00'' AND e.$ < timestamptz ''2026-01-09 10:20'')
-                  OR (k.kind = 2 AND e.$ >= timestamptz ''2026-01-17 10:00'' AND e.$ < timestamptz ''2026-01-17 10:50'')')
+                  OR (k.kind = 2 AND e.$ >= timestamptz ''2026-01-17 10:00''
+                      AND e.$ < timestamptz ''2026-01-17 10:50'')')
      ) AS q (query);
 
 -- Partitions and inheritance: each table is estimated by statistics of its own.
@@ -202,7 +205,8 @@ FROM unnest('{10 minutes,1 hour,1 day}'::interval[]) AS size,
      format('SELECT * FROM mixed WHERE id >= %L::timestamptz AND id < %L::timestamptz', first, first + size) AS query
 GROUP BY size ORDER BY size;
 SELECT expected_rows('SELECT * FROM mixed
-                      WHERE id >= timestamptz ''2026-01-30 23:50'' AND id < timestamptz ''2026-01-31''') AS last_50_rows;
+                      WHERE id >= timestamptz ''2026-01-30 23:50'' AND id < timestamptz ''2026-01-31'''
+                    ) AS last_50_rows;
 
 -- Hot ids.
 CREATE TABLE hot (id uuid PRIMARY KEY);
