@@ -44,5 +44,9 @@ static_assert(comb_boundary(1'645'557'742'000'000) == "017f22e2-79b0-0000-0000-0
 static_assert(comb_boundary(1'645'557'742'000'001) == "017f22e2-79b1-0000-0000-000000000000"_uuid);
 static_assert(comb_boundary_after(1'645'557'742'000'000) == "017f22e2-79b1-0000-0000-000000000000"_uuid);
 static_assert(hot_boundary(946'684'800'000'000) == "386d4380-0000-0000-0000-000000000000"_uuid);
+static_assert(is_boundary(comb_boundary(1'645'557'742'000'000)) && is_boundary(hot_boundary(946'684'800'000'000)));
+static_assert(is_boundary(nil_uuid) && is_boundary(max_uuid));
+static_assert(!is_boundary("017f22e2-79b0-7000-0000-000000000000"_uuid));
+static_assert(!is_boundary("017f22e2-79b0-0000-8000-000000000000"_uuid));
 
 }  // namespace comb
