@@ -54,8 +54,8 @@ bool read_comparison(const OpExpr* clause, bool column_on_left, comparison& resu
 }
 
 // Calls visit(clause, column_on_left) for each binary operator with the column on one side, in a clause of any depth of
-// AND, OR and NOT, until one call returns true. Clauses that PostgreSQL has estimated before are skipped on demand: it
-// keeps their estimate, and does not calculate it a second time.
+// AND, OR and NOT, until one call returns true. With skip_estimated, clauses are left out whose estimate PostgreSQL has
+// stored: it does not calculate an estimate twice.
 template <typename Visit>
 bool visit_operators(Node* clause, Index relid, AttrNumber attribute, bool skip_estimated, Visit&& visit) {
   if (IsA(clause, RestrictInfo)) {
@@ -112,8 +112,8 @@ bool brin_may_ask(const RelOptInfo* rel) {
   return false;
 }
 
-// The comparison of a relation's column that is being estimated: PostgreSQL examines the very node that stands in the
-// clause.
+// The comparison of a relation's column that is being estimated: PostgreSQL examines the very node that the
+// clause contains.
 bool find_comparison(const RelOptInfo* rel, AttrNumber attribute, const VariableStatData* examined,
                      comparison& result) {
   const auto is_examined = [&](const OpExpr* op, bool column_on_left) {
@@ -143,8 +143,8 @@ bool has_boundary(PlannerInfo* root, const RelOptInfo* rel, AttrNumber attribute
 // The type is given as macaddr, six bytes that PostgreSQL converts to a number from the first to the last. The first
 // six bytes of a uuid are the time. So the server's own code does all of the work: the search in the histogram, the
 // look at both ends of the index, the interpolation, the check of privileges. Interpolation of our own would be one
-// line, and all that surrounds it, which is not exported, would have to be copied. The values are still compared as
-// uuids, by the operator's function.
+// line, but the code around it is not exported and would have to be copied. The values are still compared as uuids, by
+// the operator's function.
 bool estimate(PlannerInfo* root, VariableStatData& column, const comparison& clause, const Const* constant,
               double& share) {
   FmgrInfo function;
@@ -210,7 +210,7 @@ bool answer(PlannerInfo* root, RangeTblEntry* entry, AttrNumber attribute, Varia
   const Const* constant = known_constant(root, clause.other);
   if (constant == nullptr || (!is_boundary(constant) && !has_boundary(root, rel, attribute))) return false;
 
-  // The column's own statistics. This calls the hook again, with a node that stands in no clause.
+  // The column's own statistics. This calls the hook again, with a node that no clause contains.
   Var column = *clause.column;
   VariableStatData own;
   examine_variable(root, reinterpret_cast<Node*>(&column), 0, &own);
