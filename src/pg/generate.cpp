@@ -36,9 +36,9 @@ Datum uuid_at(version label, TimestampTz at) {
 
 }  // namespace
 
-COMB_FUNCTION(comb_uuid) { return next_labelled<version::comb>(); }
+COMB_FUNCTION(comb_uuid) { return next_labelled<version::v4>(); }
 
-COMB_FUNCTION(comb_uuid_at) { return uuid_at(version::comb, PG_GETARG_TIMESTAMPTZ(0)); }
+COMB_FUNCTION(comb_uuid_at) { return uuid_at(version::v4, PG_GETARG_TIMESTAMPTZ(0)); }
 
 COMB_FUNCTION(comb_uuid_v7) { return next_labelled<version::v7>(); }
 

@@ -87,7 +87,7 @@ void check_stamps(std::int64_t a, std::int64_t b, std::uint64_t number) {
   MUST(ticks_from_stamp(stamp_from_ticks(ticks)) == ticks);
   MUST(ticks == 0 || ticks_from_stamp(stamp_from_ticks(ticks) - 1) == ticks - 1);
 
-  for (const version label : {version::comb, version::v7}) {
+  for (const version label : {version::v4, version::v7}) {
     const uuid id = uuid_from_stamp(number, label, static_cast<std::uint64_t>(b));
     MUST(id.version() == static_cast<int>(label) && id.is_rfc_variant());
     MUST(stamp_from_uuid(id) == number);
@@ -176,86 +176,86 @@ constexpr std::string_view bytes_of_time[] = {"012345",   "012345", "abcdef",   
                                               "01234567", "0123",   "67450123", "01234567", "76543210"};
 static_assert(std::size(bytes_of_time) == std::size(layouts));
 
-std::uint64_t read_number(const uuid& id, const layout& as) {
+std::uint64_t read_number(const uuid& id, const uuid_layout& as) {
   std::uint64_t number = 0;
   for (const char c : bytes_of_time[&as - layouts]) number = number << 8 | id.bytes[c < 'a' ? c - '0' : c - 'a' + 10];
-  if (as.read_only()) number = as.label == label::v6 ? number >> 16 << 12 | (number & 0xfff) : number << 4 >> 4;
+  if (as.read_only()) number = as.version == version::v6 ? number >> 16 << 12 | (number & 0xfff) : number << 4 >> 4;
   return number;
 }
 
-void check_layout(const layout& as, const uuid& a, const uuid& b, std::int64_t time, std::int64_t other) {
+void check_layout(const uuid_layout& as, const uuid& a, const uuid& b, std::int64_t time, std::int64_t other) {
   MUST(find_layout(as.name) == &as);
-  const std::uint64_t count = as.where.take(a);
+  const std::uint64_t count = as.field.get(a);
   MUST(count == read_number(a, as));
   const auto micros = comb_timestamp(a, as);
   MUST(time_readers[&as - layouts](a) == micros);
   const std::int64_t now = clamp(other, micros_at_0001, max_stamp_micros);
   MUST(is_plausible(a, as, now) ==
-       (micros && *micros >= micros_at_2000 && *micros <= now + micros_per_day && has_label_of(as, a)));
+       (micros && *micros >= micros_at_2000 && *micros <= now + micros_per_day && has_version_of(as, a)));
   if (as.read_only()) return;
 
   // what is read lies within the times that the layout holds, save the end of its ticks
-  if (micros) MUST(holds(as, *micros) || (&as.time == &net_ticks && *micros == as.time.last + 1));
+  if (micros) MUST(holds(as, *micros) || (as.encoding == net_ticks && *micros == as.encoding.latest + 1));
   // the number is put in its place, and nothing else
-  MUST(as.where.put(a, count) == a);
-  MUST(as.where.take(as.where.put(b, count)) == count);
-  MUST(as.where.put(as.where.put(a, 0), count) == a);
+  MUST(as.field.set(a, count) == a);
+  MUST(as.field.get(as.field.set(b, count)) == count);
+  MUST(as.field.set(as.field.set(a, 0), count) == a);
 
-  time = clamp(time, as.time.first, as.time.last);
-  other = clamp(other, as.time.first, as.time.last);
+  time = clamp(time, as.encoding.earliest, as.encoding.latest);
+  other = clamp(other, as.encoding.earliest, as.encoding.latest);
   const uuid set = comb_set_timestamp(a, time, as);
   const auto read = comb_timestamp(set, as);
-  const bool seconds = &as.time == &unix_s, ticks = &as.time == &net_ticks;
+  const bool seconds = as.encoding == unix_s, ticks = as.encoding == net_ticks;
   MUST(read && *read <= time &&
-       time - *read < (seconds                    ? 1'000'000
-                       : ticks                    ? 1
-                       : &as.time == &legacy_days ? 3334
-                                                  : 1000));
+       time - *read < (seconds                      ? 1'000'000
+                       : ticks                      ? 1
+                       : as.encoding == legacy_days ? 3334
+                                                    : 1000));
   MUST(comb_set_timestamp(set, *read, as) == set);
   MUST(comb_set_timestamp(comb_set_timestamp(a, other, as), time, as) == set);
-  const std::uint64_t count_a = as.time.count(time), count_b = as.time.count(other);
+  const std::uint64_t count_a = as.encoding.encode(time), count_b = as.encoding.encode(other);
   MUST(order(count_a, count_b) * order(time, other) >= 0);
   const uuid made = uuid_from_count(count_a, as, b);
-  MUST(as.where.take(made) == count_a && has_label_of(as, made));
+  MUST(as.field.get(made) == count_a && has_version_of(as, made));
 
   const std::int64_t since_1970 = clamp(time, min_stamp_micros, max_stamp_micros);
   if (holds(as, since_1970)) {
     const std::uint64_t now_count = count_from_stamp(stamp_from_micros(since_1970), as);
-    MUST(ticks ? as.time.micros(now_count) == since_1970 : now_count == as.time.count(since_1970));
+    MUST(ticks ? as.encoding.decode(now_count) == since_1970 : now_count == as.encoding.encode(since_1970));
 
     const stamp at = stamp_from_micros(since_1970), then = at + count_b % stamps_per_second;
-    if (as.making != making::sorted || then <= at || !holds(as, micros_from_stamp(then))) return;
+    if (as.generation != generation::sorted || then <= at || !holds(as, micros_from_stamp(then))) return;
     const auto sorted = [&as](const uuid& id) {
-      if (as.where.at_end) return comb_from_mssql(id);
-      return &as.where == &first_48_turned ? turn_groups(id) : id;
+      if (as.field.at_end) return comb_from_mssql(id);
+      return as.field == first_48_net ? reverse_groups(id) : id;
     };
     const uuid first = uuid_from_stamp(at, as, a), next = uuid_from_stamp(then, as, b);
     MUST(sorted(first) < sorted(next));
-    MUST(as.where.take(first) == now_count && (as.label == label::none || is_labelled(first, as.label)));
+    MUST(as.field.get(first) == now_count && (as.version == version::none || has_version(first, as.version)));
   }
 }
 
-void check_conversion(const layout& from, const layout& to, const uuid& a, const uuid& b) {
+void check_conversion(const uuid_layout& from, const uuid_layout& to, const uuid& a, const uuid& b) {
   if (!can_convert(from, to)) return;
   const auto before = comb_timestamp(a, from);
-  auto expected = conversion::done;
-  if (&from.time != &to.time)
-    expected = !before ? conversion::no_time : holds(to, *before) ? conversion::done : conversion::out_of_range;
-  else if (from.label != to.label && (from.label == label::v7 || to.label == label::v7))
-    expected = is_labelled(a, from.label) ? conversion::done : conversion::wrong_label;
+  auto expected = outcome::done;
+  if (from.encoding != to.encoding)
+    expected = !before ? outcome::no_time : holds(to, *before) ? outcome::done : outcome::out_of_range;
+  else if (from.version != to.version && (from.version == version::v7 || to.version == version::v7))
+    expected = has_version(a, from.version) ? outcome::done : outcome::wrong_version;
 
   const conversion done = comb_convert(a, from, to), other = comb_convert(b, from, to);
   MUST(done.outcome == expected);
-  if (expected != conversion::done) return;
+  if (expected != outcome::done) return;
   const auto after = comb_timestamp(done.id, to);
-  if (&from.time == &to.time)
+  if (from.encoding == to.encoding)
     MUST(after == before);
   else
     MUST(*after <= *before && *before - *after < 1000);
-  if (other.outcome == conversion::done) MUST((a == b) == (done.id == other.id));
+  if (other.outcome == outcome::done) MUST((a == b) == (done.id == other.id));
   if (can_convert(to, from)) {
     const conversion back = comb_convert(done.id, to, from);
-    MUST(back.outcome == conversion::done && back.id == a);
+    MUST(back.outcome == outcome::done && back.id == a);
   }
 }
 
@@ -274,7 +274,7 @@ void check_mssql(const uuid& a, const uuid& b) {
 void check_mask(const uuid& a, const uuid& b) {
   const mask_key key{{b.high(), b.low()}};
   const auto masked = mask(a, key), unmasked = unmask(a, key);
-  MUST(masked.has_value() == is_labelled(a, label::v7) && unmasked.has_value() == is_labelled(a, label::random));
+  MUST(masked.has_value() == has_version(a, version::v7) && unmasked.has_value() == has_version(a, version::v4));
   for (const auto& changed : {masked, unmasked})
     if (changed) MUST(changed->low() == a.low() && ((changed->high() ^ a.high()) & 0xfff) == 0);
   if (masked) MUST(unmask(*masked, key) == a);
@@ -298,7 +298,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   input in{};
   std::memcpy(&in, data, std::min(size, sizeof in));
   const auto& [ids, times, number, chosen] = in;
-  const layout &from = layouts[chosen[0] % std::size(layouts)], &to = layouts[chosen[1] % std::size(layouts)];
+  const uuid_layout &from = layouts[chosen[0] % std::size(layouts)], &to = layouts[chosen[1] % std::size(layouts)];
 
   check_uuids(ids[0], ids[1]);
   check_stamps(times[0], times[1], number);

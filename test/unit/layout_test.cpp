@@ -7,12 +7,15 @@
 #include <string>
 #include <vector>
 
+#include "comb/layout_generate.hpp"
+#include "comb/layout_time.hpp"
+
 namespace comb {
 namespace {
 
 constexpr std::int64_t noon = 1'790'000'000'000'000;
 
-const layout& named(const char* name) { return *find_layout(name); }
+const uuid_layout& named(const char* name) { return *find_layout(name); }
 
 uuid any_uuid(std::mt19937_64& random) { return uuid::from({random(), random()}); }
 
@@ -21,18 +24,18 @@ std::int64_t between(std::mt19937_64& random, std::int64_t first, std::int64_t l
 }
 
 // An id of a layout, also of those that are only read, for a time.
-uuid made(const layout& as, std::int64_t micros, std::mt19937_64& random) {
+uuid made(const uuid_layout& as, std::int64_t micros, std::mt19937_64& random) {
   const uuid any = any_uuid(random);
-  if (!as.read_only()) return uuid_from_count(as.time.count(micros), as, any);
+  if (!as.read_only()) return uuid_from_count(as.encoding.encode(micros), as, any);
   const auto ticks = static_cast<std::uint64_t>(micros + 12'219'292'800'000'000) * 10 + random() % 10;
   const std::uint64_t low = 2ull << 62 | any.low() >> 2;
   if (as.name == std::string("v6")) return uuid::from({ticks >> 12 << 16 | 0x6000 | (ticks & 0xfff), low});
   const uuid v1 = uuid::from({ticks << 32 | (ticks >> 32 & 0xffff) << 16 | 0x1000 | ticks >> 48, low});
-  return as.name == std::string("v1") ? v1 : turn_groups(v1);
+  return as.name == std::string("v1") ? v1 : reverse_groups(v1);
 }
 
 TEST(Layout, IsFoundByItsWholeName) {
-  for (const layout& one : layouts) EXPECT_EQ(find_layout(one.name), &one);
+  for (const uuid_layout& one : layouts) EXPECT_EQ(find_layout(one.name), &one);
   for (const char* wrong : {"", "v", "v77", "legacy_", "Postgres"}) EXPECT_EQ(find_layout(wrong), nullptr) << wrong;
 }
 
@@ -40,11 +43,11 @@ TEST(Layout, TimeThatIsSetIsReadAtTheLayoutsResolution) {
   const std::map<std::string, std::int64_t> resolution = {
       {"postgres", 1000}, {"hot", 1'000'000}, {"ticks", 1}, {"process_ticks", 1}};
   std::mt19937_64 random(1);
-  for (const layout& one : layouts) {
-    if (one.read_only() || &one.time == &legacy_days) continue;
+  for (const uuid_layout& one : layouts) {
+    if (one.read_only() || one.encoding == legacy_days) continue;
     const std::int64_t unit = resolution.contains(one.name) ? resolution.at(one.name) : 1000;
     for (int i = 0; i < 10'000; ++i) {
-      const std::int64_t at = between(random, one.time.first, one.time.last);
+      const std::int64_t at = between(random, one.encoding.earliest, one.encoding.latest);
       const auto read = comb_timestamp(comb_set_timestamp(any_uuid(random), at, one), one);
       ASSERT_TRUE(read && *read <= at && at - *read < unit) << one.name << ' ' << at;
     }
@@ -66,13 +69,13 @@ TEST(Layout, OnlyTheTimesBytesAreSet) {
                                                     {"ticks", "TTTTTTTT........"},
                                                     {"hot", "TTTT............"}};
   std::mt19937_64 random(2);
-  for (const layout& one : layouts) {
+  for (const uuid_layout& one : layouts) {
     if (one.read_only()) continue;
-    const bool v7 = one.label == label::v7;
+    const bool v7 = one.version == version::v7;
     uuid changed;
     for (int i = 0; i < 1000; ++i) {
-      const uuid base = v7 ? with_label(any_uuid(random), label::v7) : any_uuid(random);
-      const uuid id = comb_set_timestamp(base, between(random, one.time.first, one.time.last), one);
+      const uuid base = v7 ? with_version(any_uuid(random), version::v7) : any_uuid(random);
+      const uuid id = comb_set_timestamp(base, between(random, one.encoding.earliest, one.encoding.latest), one);
       for (int byte = 0; byte < 16; ++byte) changed.bytes[byte] |= id.bytes[byte] ^ base.bytes[byte];
     }
     for (int byte = 0; byte < 16; ++byte)
@@ -88,10 +91,10 @@ TEST(Layout, V7SetsVersionAndVariant) {
 }
 
 TEST(Layout, NewIdsCarryTheirLabel) {
-  for (const layout& one : layouts) {
+  for (const uuid_layout& one : layouts) {
     if (one.read_only()) continue;
     const uuid zeros = uuid_from_count(0, one, {});
-    const int version = one.label == label::none ? 0 : one.label == label::v7 ? 7 : 4;
+    const int version = one.version == version::none ? 0 : one.version == version::v7 ? 7 : 4;
     EXPECT_EQ(zeros.version(), version) << one.name;
     EXPECT_EQ(zeros.is_rfc_variant(), version != 0) << one.name;
   }
@@ -104,16 +107,16 @@ TEST(Layout, RangesEndWhereTheNumberDoes) {
                                                      {"legacy", 0xffffull << 32 | 25'919'999},
                                                      {"ticks", ~0ull / 10 * 10 - 10}};
   for (const auto& [name, count] : most) {
-    const layout& one = named(name.c_str());
-    EXPECT_EQ(one.time.count(one.time.first), 0u) << name;
-    EXPECT_EQ(one.time.count(one.time.last), count) << name;
-    EXPECT_TRUE(holds(one, one.time.first) && holds(one, one.time.last)) << name;
-    EXPECT_FALSE(holds(one, one.time.first - 1) || holds(one, one.time.last + 1)) << name;
+    const uuid_layout& one = named(name.c_str());
+    EXPECT_EQ(one.encoding.encode(one.encoding.earliest), 0u) << name;
+    EXPECT_EQ(one.encoding.encode(one.encoding.latest), count) << name;
+    EXPECT_TRUE(holds(one, one.encoding.earliest) && holds(one, one.encoding.latest)) << name;
+    EXPECT_FALSE(holds(one, one.encoding.earliest - 1) || holds(one, one.encoding.latest + 1)) << name;
   }
-  EXPECT_EQ(named("legacy").time.first, -2'208'988'800'000'000);           // 1900-01-01
-  EXPECT_EQ(named("legacy").time.last + 1, 3'453'321'600'000'000);         // 2079-06-07
-  EXPECT_EQ(named("sequential_end").time.first, -62'135'596'800'000'000);  // 0001-01-01
-  EXPECT_EQ(named("process_ticks").time.first, -62'135'596'800'000'000);
+  EXPECT_EQ(named("legacy").encoding.earliest, -2'208'988'800'000'000);           // 1900-01-01
+  EXPECT_EQ(named("legacy").encoding.latest + 1, 3'453'321'600'000'000);          // 2079-06-07
+  EXPECT_EQ(named("sequential_end").encoding.earliest, -62'135'596'800'000'000);  // 0001-01-01
+  EXPECT_EQ(named("process_ticks").encoding.earliest, -62'135'596'800'000'000);
 }
 
 TEST(Legacy, EveryTickIsReadInOrderAndWrittenBack) {
@@ -122,10 +125,10 @@ TEST(Legacy, EveryTickIsReadInOrderAndWrittenBack) {
   std::uint64_t tick = 0;
   while (tick < legacy_ticks_per_day) {
     const std::uint64_t count = std::uint64_t{45'000} << 32 | tick;
-    const auto micros = legacy_days.micros(count);
+    const auto micros = legacy_days.decode(count);
     ASSERT_TRUE(!before || *micros > *before);
-    ASSERT_EQ(legacy_days.count(*micros), count);
-    ASSERT_EQ(legacy_days.count(*micros - 1), tick == 0 ? std::uint64_t{44'999} << 32 | 25'919'999 : count - 1);
+    ASSERT_EQ(legacy_days.encode(*micros), count);
+    ASSERT_EQ(legacy_days.encode(*micros - 1), tick == 0 ? std::uint64_t{44'999} << 32 | 25'919'999 : count - 1);
     before = micros;
     tick += 1 + (tick > 1000 && tick < legacy_ticks_per_day - 1000 ? random() % 97 : 0);
   }
@@ -133,7 +136,7 @@ TEST(Legacy, EveryTickIsReadInOrderAndWrittenBack) {
 
 TEST(Legacy, TicksPastTheDayAreItsLastMilliseconds) {
   const std::int64_t next_day = micros_at_1900 + 45'001 * micros_per_day;
-  const auto at = [](std::uint64_t tick) { return legacy_days.micros(std::uint64_t{45'000} << 32 | tick); };
+  const auto at = [](std::uint64_t tick) { return legacy_days.decode(std::uint64_t{45'000} << 32 | tick); };
   EXPECT_EQ(at(25'919'999), next_day - 3333);
   EXPECT_EQ(at(25'920'000), next_day - 3000);
   EXPECT_EQ(at(25'920'001), next_day - 2000);
@@ -145,12 +148,12 @@ TEST(Legacy, TicksPastTheDayAreItsLastMilliseconds) {
 TEST(Labels, LayoutsWithAVersionOfTheirOwnNeedIt) {
   std::mt19937_64 random(4);
   for (const char* name : {"v7", "v1", "v6", "newsequentialid"}) {
-    const layout& one = named(name);
+    const uuid_layout& one = named(name);
     for (int i = 0; i < 1000; ++i) {
       const uuid id = made(one, noon + i * 1000, random);
       ASSERT_EQ(comb_timestamp(id, one), noon + i * 1000) << name;
       const uuid other_variant = uuid::from({id.high(), id.low() ^ 1ull << 63});
-      const uuid other_version = uuid::from({id.high() ^ 0x80ull << (one.where.version_shift - 4), id.low()});
+      const uuid other_version = uuid::from({id.high() ^ 0x80ull << (one.field.version_shift - 4), id.low()});
       ASSERT_FALSE(comb_timestamp(other_variant, one) || comb_timestamp(other_version, one)) << name;
     }
   }
@@ -165,13 +168,13 @@ TEST(Labels, LayoutsWithAVersionOfTheirOwnNeedIt) {
 TEST(Plausible, IsTheTrueLayoutOfEachId) {
   const std::int64_t year_2005 = 1'104'537'600'000'000, year_2026 = 1'767'225'600'000'000;
   std::mt19937_64 random(5);
-  for (const layout& one : layouts)
+  for (const uuid_layout& one : layouts)
     for (int i = 0; i < 1000; ++i)
       ASSERT_TRUE(is_plausible(made(one, between(random, year_2005, year_2026), random), one, noon)) << one.name;
 }
 
 TEST(Plausible, IsFrom2000ToADayFromNow) {
-  const layout& one = named("ticks");
+  const uuid_layout& one = named("ticks");
   const auto plausible = [&](std::int64_t at) { return is_plausible(comb_set_timestamp({}, at, one), one, noon); };
   EXPECT_TRUE(plausible(946'684'800'000'000) && plausible(noon + 86'400'000'000));
   EXPECT_FALSE(plausible(946'684'799'999'999) || plausible(noon + 86'400'000'001));
@@ -194,8 +197,8 @@ std::string sorted_bytes(const uuid& id, const std::string& name) {
 
 TEST(Sorted, OrderOfIdsIsOrderOfStampsInTheLayoutsSystem) {
   std::mt19937_64 random(7);
-  for (const layout& one : layouts) {
-    if (one.making != making::sorted) continue;
+  for (const uuid_layout& one : layouts) {
+    if (one.generation != generation::sorted) continue;
     for (int i = 0; i < 20'000; ++i) {
       // neighbours, at random times and at the edges of a tick, of a day of ticks and of a millisecond
       stamp a = stamp_from_micros(between(random, noon, noon + 3 * micros_per_day)) + random() % 66;
@@ -211,15 +214,15 @@ TEST(Sorted, OrderOfIdsIsOrderOfStampsInTheLayoutsSystem) {
 
 TEST(Sorted, TimeIsThatOfTheStampAndTheLabelStays) {
   std::mt19937_64 random(8);
-  for (const layout& one : layouts) {
-    if (one.making != making::sorted) continue;
+  for (const uuid_layout& one : layouts) {
+    if (one.generation != generation::sorted) continue;
     for (int i = 0; i < 10'000; ++i) {
       const stamp at = stamp_from_micros(between(random, 0, noon)) + random() % 66;
       const uuid id = uuid_from_stamp(at, one, any_uuid(random));
-      ASSERT_EQ(one.where.take(id), count_from_stamp(at, one)) << one.name;
+      ASSERT_EQ(one.field.get(id), count_from_stamp(at, one)) << one.name;
       ASSERT_LE(*comb_timestamp(id, one), micros_from_stamp(at)) << one.name;
-      ASSERT_LT(at - stamp_from_count(count_from_stamp(at, one), one), stamp{1} << one.time.rest_bits) << one.name;
-      ASSERT_TRUE(one.label == label::none || is_labelled(id, one.label)) << one.name;
+      ASSERT_LT(at - stamp_from_count(count_from_stamp(at, one), one), stamp{1} << one.encoding.rest_bits) << one.name;
+      ASSERT_TRUE(one.version == version::none || has_version(id, one.version)) << one.name;
     }
   }
 }
@@ -234,8 +237,8 @@ TEST(Sorted, BitsThatAreNotRandom) {
                                                     {"sequential_binary", "ffffffff-ffff-ffff-0000-000000000000"},
                                                     {"sequential_end", "00000000-0000-0000-ffff-ffffffffffff"},
                                                     {"ticks", "ffffffff-ffff-ffff-e000-000000000000"}};
-  for (const layout& one : layouts) {
-    if (one.making != making::sorted) continue;
+  for (const uuid_layout& one : layouts) {
+    if (one.generation != generation::sorted) continue;
     for (const stamp at : {stamp_from_micros(noon), stamp_from_micros(noon) + 12'345}) {
       const uuid zeros = uuid_from_stamp(at, one, {}), ones = uuid_from_stamp(at, one, uuid::from({~0ull, ~0ull}));
       const uuid same = uuid::from({~(zeros.high() ^ ones.high()), ~(zeros.low() ^ ones.low())});

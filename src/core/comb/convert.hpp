@@ -5,7 +5,11 @@
 #include <cstdint>
 #include <optional>
 
+#include "byte_order.hpp"
+#include "encoding.hpp"
+#include "field.hpp"
 #include "layout.hpp"
+#include "layout_time.hpp"
 #include "uuid.hpp"
 
 namespace comb {
@@ -14,12 +18,14 @@ namespace comb {
 //
 // Layouts that have a clock in common differ in the place of the time only. The clocks of 1 ms go into each other, and
 // the coarser one of legacy into Unix milliseconds. Version 7 is postgres with another label.
-constexpr bool can_convert(const layout& from, const layout& to) noexcept {
-  if (from.read_only() || to.read_only() || from.making == making::hot || to.making == making::hot) return false;
-  if (from.label == label::v7 || to.label == label::v7) return &from.where == &to.where && &from.time == &to.time;
-  if (&from.time == &to.time) return true;
-  return (&from.time == &net_ms && &to.time == &unix_ms) || (&from.time == &unix_ms && &to.time == &net_ms) ||
-         (&from.time == &legacy_days && &to.time == &unix_ms);
+constexpr bool can_convert(const uuid_layout& from, const uuid_layout& to) noexcept {
+  if (from.read_only() || to.read_only() || from.generation == generation::hot || to.generation == generation::hot)
+    return false;
+  if (from.version == version::v7 || to.version == version::v7)
+    return from.field == to.field && from.encoding == to.encoding;
+  if (from.encoding == to.encoding) return true;
+  return (from.encoding == net_ms && to.encoding == unix_ms) || (from.encoding == unix_ms && to.encoding == net_ms) ||
+         (from.encoding == legacy_days && to.encoding == unix_ms);
 }
 
 // Bytes 0 to 5 and 10 to 15 change places, or the halves do where the time takes all of one. Version and variant
@@ -29,35 +35,35 @@ constexpr uuid exchange_ends(const uuid& id, int bits) noexcept {
   return uuid::from({.high = id.low() << 16 | (id.high() & 0xffff), .low = (id.low() & ~low_48) | id.high() >> 16});
 }
 
+enum class outcome : std::uint8_t {
+  done,
+  wrong_version,  // the id does not have the version of the layout that it is said to have
+  no_time,        // its bits are no time in that layout
+  out_of_range,   // the other layout cannot hold its time
+};
+
 struct conversion {
-  enum outcome {
-    done,
-    wrong_label,  // the id does not carry the label of the layout that it is said to have
-    no_time,      // its bits are no time in that layout
-    out_of_range  // the other layout cannot hold its time
-  } outcome;
+  comb::outcome outcome;
   uuid id;
 };
 
 // The id in another layout, where can_convert: the time changes places with what stood where it goes.
-constexpr conversion comb_convert(const uuid& id, const layout& from, const layout& to) noexcept {
-  if (&from == &to) return {conversion::done, id};
-
+constexpr conversion comb_convert(const uuid& id, const uuid_layout& from, const uuid_layout& to) noexcept {
   // between postgres and v7: their labels, 4 and 7, change places
-  if (from.label != to.label && (from.label == label::v7 || to.label == label::v7)) {
-    if (!is_labelled(id, from.label)) return {conversion::wrong_label, {}};
-    return {conversion::done, with_label(id, to.label)};
+  if (from.version != to.version && (from.version == version::v7 || to.version == version::v7)) {
+    if (!has_version(id, from.version)) return {outcome::wrong_version, {}};
+    return {outcome::done, with_version(id, to.version)};
   }
 
-  std::uint64_t count = from.where.take(id);
-  if (&from.time != &to.time) {
-    const std::optional<std::int64_t> micros = from.time.micros(count);
-    if (!micros) return {conversion::no_time, {}};
-    if (!holds(to, *micros)) return {conversion::out_of_range, {}};
-    count = to.time.count(*micros);
+  std::uint64_t count = from.field.get(id);
+  if (from.encoding != to.encoding) {
+    const std::optional<std::int64_t> micros = from.encoding.decode(count);
+    if (!micros) return {outcome::no_time, {}};
+    if (!holds(to, *micros)) return {outcome::out_of_range, {}};
+    count = to.encoding.encode(*micros);
   }
-  const uuid moved = from.where.at_end == to.where.at_end ? id : exchange_ends(id, to.where.bits);
-  return {conversion::done, to.where.put(moved, count)};
+  const uuid moved = from.field.at_end == to.field.at_end ? id : exchange_ends(id, to.field.bits);
+  return {outcome::done, to.field.set(moved, count)};
 }
 
 // SQL Server compares bytes 10 to 15 first, then 8, 9, and then 7 to 0, downwards. These put the bytes where its order
@@ -65,12 +71,12 @@ constexpr conversion comb_convert(const uuid& id, const layout& from, const layo
 
 constexpr uuid comb_to_mssql(const uuid& id) noexcept {
   const std::uint64_t high = id.high(), low = id.low();
-  return uuid::from({.high = __builtin_bswap64(low), .low = (high & 0xffff) << 48 | high >> 16});
+  return uuid::from({.high = reverse_bytes(low), .low = (high & 0xffff) << 48 | high >> 16});
 }
 
 constexpr uuid comb_from_mssql(const uuid& id) noexcept {
   const std::uint64_t high = id.high(), low = id.low();
-  return uuid::from({.high = low << 16 | low >> 48, .low = __builtin_bswap64(high)});
+  return uuid::from({.high = low << 16 | low >> 48, .low = reverse_bytes(high)});
 }
 
 static_assert(comb_to_mssql("00000000-1409-9a57-b0ce-209100000000"_uuid) ==

@@ -119,8 +119,6 @@ static_assert(std::atomic<stamp>::is_always_lock_free && sizeof(std::atomic<stam
 
 inline constexpr int random_bits = 58;
 
-enum class version : std::uint8_t { comb = 4, v7 = 7 };
-
 // The id of a stamp. Of `random`, the low 58 bits are used.
 constexpr uuid uuid_from_stamp(stamp at, version label, std::uint64_t random) noexcept {
   constexpr std::uint64_t random_mask = (std::uint64_t{1} << random_bits) - 1;

@@ -29,8 +29,6 @@ inline constexpr stamp stamps_per_second = 1000 * stamps_per_ms;
 inline constexpr int hot_random_bits = 38;
 static_assert(stamps_per_second <= stamp{1} << (64 - hot_random_bits));
 
-constexpr std::uint32_t reverse_bytes(std::uint32_t value) noexcept { return __builtin_bswap32(value); }
-
 // The hot id of a stamp. Of `random`, the low 38 bits are used.
 constexpr uuid hot_uuid_from_stamp(stamp at, std::int32_t shard, std::uint64_t random) noexcept {
   constexpr std::uint64_t random_mask = (std::uint64_t{1} << hot_random_bits) - 1;

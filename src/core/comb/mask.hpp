@@ -7,13 +7,10 @@
 #include <cstdint>
 #include <optional>
 
-#include "layout.hpp"
+#include "byte_order.hpp"
 #include "uuid.hpp"
 
 namespace comb {
-
-// Between the machine's own byte order and little-endian, in either direction.
-constexpr std::uint64_t little_endian(std::uint64_t value) noexcept { return __builtin_bswap64(big_endian(value)); }
 
 // The key of SipHash: two halves of 64 bits, each read little-endian, as SipHash's paper has them.
 struct mask_key {
@@ -57,24 +54,24 @@ constexpr std::uint64_t time_mask(const uuid& id, const mask_key& key) noexcept 
   const std::uint64_t first_eight = (id.high() & 0xfff) << 48 | (id.low() & ~std::uint64_t{0} >> 2) >> 16;
   const std::uint64_t last_two = id.low() & 0xffff;
   const std::uint64_t size = 10;
-  return siphash(key, {__builtin_bswap64(first_eight), __builtin_bswap64(last_two << 48) | size << 56}) & low_48;
+  return siphash(key, {reverse_bytes(first_eight), reverse_bytes(last_two << 48) | size << 56}) & low_48;
 }
 
-constexpr uuid exchange_mask(const uuid& id, const mask_key& key, label as) noexcept {
-  return with_label(uuid::from({.high = id.high() ^ time_mask(id, key) << 16, .low = id.low()}), as);
+constexpr uuid exchange_mask(const uuid& id, const mask_key& key, version as) noexcept {
+  return with_version(uuid::from({.high = id.high() ^ time_mask(id, key) << 16, .low = id.low()}), as);
 }
 
 // The masked id, which looks like a random one of version 4. Nothing for an id that is not of version 7.
 constexpr std::optional<uuid> mask(const uuid& id, const mask_key& key) noexcept {
-  if (!is_labelled(id, label::v7)) return std::nullopt;
-  return exchange_mask(id, key, label::random);
+  if (!has_version(id, version::v7)) return std::nullopt;
+  return exchange_mask(id, key, version::v4);
 }
 
 // The id that mask() was given. Nothing for an id that is not of version 4. With another key than mask() had, the
 // result is another id: nothing in a masked id tells whether the key is right.
 constexpr std::optional<uuid> unmask(const uuid& id, const mask_key& key) noexcept {
-  if (!is_labelled(id, label::random)) return std::nullopt;
-  return exchange_mask(id, key, label::v7);
+  if (!has_version(id, version::v4)) return std::nullopt;
+  return exchange_mask(id, key, version::v7);
 }
 
 // The example in appendix A of SipHash's paper: the key 00 01 ... 0f and the message 00 01 ... 0e.

@@ -1,4 +1,4 @@
-// The uuid itself, and the one place where byte order is handled.
+// An id as 16 bytes, its version and its text.
 #pragma once
 
 #include <bit>
@@ -6,12 +6,18 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "byte_order.hpp"
+
 namespace comb {
 
-// Between the machine's own byte order and big-endian, in either direction.
-constexpr std::uint64_t big_endian(std::uint64_t value) noexcept {
-  return std::endian::native == std::endian::little ? __builtin_bswap64(value) : value;
-}
+// The version of an id, which is what its label says. A uuid can contain any other number of 4 bits in its place.
+enum class version : std::uint8_t {
+  none = 0,  // no version or variant is set
+  v1 = 1,
+  v4 = 4,
+  v6 = 6,
+  v7 = 7,
+};
 
 // 16 bytes in the order in which RFC 9562 prints them. PostgreSQL stores and compares them so, too.
 // All else in comb sees a uuid as two numbers, its halves, whose highest bit is the first that is printed.
@@ -38,6 +44,19 @@ struct uuid {
   constexpr auto operator<=>(const uuid&) const noexcept = default;
 };
 static_assert(sizeof(uuid) == 16);
+
+inline constexpr std::uint64_t low_48 = (std::uint64_t{1} << 48) - 1;
+
+// Whether an id has a version and the variant of the RFC. `shift` is where the version is in the first half.
+constexpr bool has_version(const uuid& id, version expected, int shift = 12) noexcept {
+  return (id.high() >> shift & 0xf) == static_cast<std::uint64_t>(expected) && id.is_rfc_variant();
+}
+
+// The id with its version and variant overwritten.
+constexpr uuid with_version(const uuid& id, version label) noexcept {
+  return uuid::from({.high = (id.high() & ~std::uint64_t{0xf000}) | static_cast<std::uint64_t>(label) << 12,
+                     .low = (id.low() & ~std::uint64_t{0} >> 2) | std::uint64_t{2} << 62});
+}
 
 // Declared and never defined: what a text that is no uuid calls at compile time, and so does not compile.
 void not_a_uuid();

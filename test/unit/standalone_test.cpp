@@ -12,7 +12,7 @@ namespace comb {
 namespace {
 
 std::int64_t clock_micros() {
-  const timespec now = system::now();
+  const timespec now = standalone::now();
   return now.tv_sec * 1'000'000 + now.tv_nsec / 1000;
 }
 
@@ -42,11 +42,11 @@ TEST(System, TimeIsTheClocks) {
 }
 
 TEST(System, HotIdsTakeTheirStampsFromTheSameSequence) {
-  const stamp hour_ahead = stamp_from_clock(system::now().tv_sec + 3600, 0);
-  const stamp before = system::last_stamp.exchange(hour_ahead);
+  const stamp hour_ahead = stamp_from_clock(standalone::now().tv_sec + 3600, 0);
+  const stamp before = standalone::last_stamp.exchange(hour_ahead);
   EXPECT_EQ(hot_timestamp(*hot_uuid(1)), micros_from_stamp(hour_ahead));
-  EXPECT_EQ(system::last_stamp, hour_ahead + 1);
-  system::last_stamp = before;
+  EXPECT_EQ(standalone::last_stamp, hour_ahead + 1);
+  standalone::last_stamp = before;
 }
 
 // Random bits of ids made in a forked child and in its parent afterwards; a child that went on with its parent's pool

@@ -19,7 +19,7 @@
 
 namespace comb {
 
-namespace system {
+namespace standalone {
 
 // Fills with bytes from getrandom(2); false where the kernel has none to give.
 inline bool fill_random(void* to, std::size_t size) noexcept {
@@ -56,20 +56,21 @@ inline std::optional<uuid> next_uuid(Bits&& bits) noexcept {
   return bits(take_stamp(last_stamp, stamp_from_clock(time.tv_sec, time.tv_nsec)).next, random);
 }
 
-}  // namespace system
+}  // namespace standalone
 
 // A new id, greater than all ids of its kind that any thread of this process made before. Nothing if the system has no
 // random bytes.
 inline std::optional<uuid> comb_uuid() noexcept {
-  return system::next_uuid([](stamp at, std::uint64_t random) { return uuid_from_stamp(at, version::comb, random); });
+  return standalone::next_uuid([](stamp at, std::uint64_t random) { return uuid_from_stamp(at, version::v4, random); });
 }
 inline std::optional<uuid> comb_uuid_v7() noexcept {
-  return system::next_uuid([](stamp at, std::uint64_t random) { return uuid_from_stamp(at, version::v7, random); });
+  return standalone::next_uuid([](stamp at, std::uint64_t random) { return uuid_from_stamp(at, version::v7, random); });
 }
 
 // The same with `shard` inside, whatever the shards of the ids before it.
 inline std::optional<uuid> hot_uuid(std::int32_t shard) noexcept {
-  return system::next_uuid([shard](stamp at, std::uint64_t random) { return hot_uuid_from_stamp(at, shard, random); });
+  return standalone::next_uuid(
+      [shard](stamp at, std::uint64_t random) { return hot_uuid_from_stamp(at, shard, random); });
 }
 
 }  // namespace comb
