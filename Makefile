@@ -31,7 +31,8 @@ $(CURDIR)/src/pg:
 	mkdir -p $@
 
 test/unit/run test/unit/run-sanitized: $(addprefix $(here),$(HEADERS_comb) $(call listed,test/unit/*.cpp))
-	$(CXX) -std=c++20 -O2 -g $(SANITIZE) -Wall -Wextra -I$(here)src/core -o $@ $(filter %.cpp,$^) -lgtest -lgtest_main -pthread
+	$(CXX) -std=c++20 -O2 -g $(SANITIZE) -Wall -Wextra -I$(here)src/core -o $@ $(filter %.cpp,$^) \
+	  -lgtest -lgtest_main -pthread
 test/unit/run-sanitized: SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=all
 EXTRA_CLEAN = test/unit/run test/unit/run-sanitized
 
@@ -44,8 +45,8 @@ expected-link:
 endif
 else
 all install installcheck clean:
-	@echo "$(PG_CONFIG) names no PostgreSQL server to build for. Install its headers (Debian: postgresql-server-dev-NN)," >&2
-	@echo "or give PG_CONFIG=/path/to/pg_config." >&2
+	@echo "$(PG_CONFIG) names no PostgreSQL server to build for." >&2
+	@echo "Install its headers (Debian: postgresql-server-dev-NN), or give PG_CONFIG=/path/to/pg_config." >&2
 	@exit 1
 endif
 
@@ -66,9 +67,12 @@ test: ## runs all tests, or some: T=shard (test/sql), T=test/t/011_clock.pl, T=u
 fuzz: ## gives the core a minute of random input
 	$(call sandbox) test/fuzz/run
 
+# The Debian release that has PostgreSQL $(1).
+release_of = $(shell sed -n 's/ $(1)$$//p' $(here)test/releases)
+
 # With PG, in the Debian release that has that version, in a folder; needs root. CACHE=/folder keeps the release for the
 # next time. The data is in /var/tmp, because /tmp may be in memory.
-bench_release = $(or $(shell sed -n 's/ $(PG)$$//p' $(here)test/releases),\
+bench_release = $(or $(call release_of,$(PG)),\
   $(error No Debian release with PostgreSQL $(PG) is known; test/releases has those that are))
 PAGE ?= benchmarks$(PG:%=-%)$(if $(QUICK),-quick)
 bench_result = BRING="doc/$(PAGE).md doc/$(PAGE)"

@@ -57,7 +57,8 @@ unlike($out, qr/comb--|mark/, 'where nothing is left of the comb that the server
 is(state_of_server(), $before, 'and the files of that server are as before');
 
 # Two files that fail, in different ways, and one that does not.
-append_to_file("$source/test/t/fails.pl", "use Test::More tests => 3; ok(1); ok(0, 'first wrong'); ok(0, 'second wrong');\n");
+append_to_file("$source/test/t/fails.pl",
+	"use Test::More tests => 3; ok(1); ok(0, 'first wrong'); ok(0, 'second wrong');\n");
 append_to_file("$source/test/t/dies.pl", "use Test::More; ok(1); die 'early';\n");
 append_to_file("$source/test/t/passes.pl", "use Test::More tests => 1; ok(1);\n");
 ($ok, $out) = run_in_sandbox('test/suite', 'fails', 'test/t/dies.pl', 'passes.pl');

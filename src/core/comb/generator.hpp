@@ -57,7 +57,8 @@ struct sequence_step {
 };
 
 constexpr sequence_step step_sequence(stamp last, stamp now) noexcept {
-  if (now > last) [[likely]] return {last, now, false};
+  if (now > last) [[likely]]
+    return {last, now, false};
   if (last - now > stamps_per_day) return {last, now, true};
   return {last, last + 1, false};
 }

@@ -103,9 +103,15 @@ sub pgbench
 # All of them, as test/bench/schema.sql has them.
 sub candidates
 {
-	keep_tables('candidate', [ sql('SELECT name, label, call FROM candidate ORDER BY place') ]) unless tables_of('candidate');
-	return map { { name => $_->[0], label => $_->[1], call => $_->[2], by_client => $_->[0] eq 'bigint_client' ? 1 : 0 } }
-	  @{ (tables_of('candidate'))[0] };
+	keep_tables('candidate', [ sql('SELECT name, label, call FROM candidate ORDER BY place') ])
+	  unless tables_of('candidate');
+	my @candidates;
+	for my $row (@{ (tables_of('candidate'))[0] })
+	{
+		my ($name, $label, $call) = @$row;
+		push @candidates, { name => $name, label => $label, call => $call, by_client => int($name eq 'bigint_client') };
+	}
+	return @candidates;
 }
 
 # A round's order: another each time, so that no candidate always comes after the same one; the same in each run.
@@ -121,7 +127,12 @@ sub empty
 }
 
 # autovacuum(CANDIDATE, 'on' or 'off'): for its main table.
-sub autovacuum { my ($candidate, $enabled) = @_; sql("ALTER TABLE $candidate->{name} SET (autovacuum_enabled = $enabled)") }
+sub autovacuum
+{
+	my ($candidate, $enabled) = @_;
+	sql("ALTER TABLE $candidate->{name} SET (autovacuum_enabled = $enabled)");
+	return;
+}
 
 # ---- progress ------------------------------------------------------------------------------------------------------
 
