@@ -27,10 +27,12 @@ LANGUAGE C VOLATILE STRICT PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'comb_uuid_v7_at';
 COMMENT ON FUNCTION comb_uuid_v7(timestamptz) IS 'new uuid of version 7 for a given time';
 
--- A new id that carries a shard, in HotGuid's layout: Unix seconds, 40 bits that are random once for a session, a
--- 24-bit counter, the shard (any int). Each is greater than those before it of the same session and shard.
--- For a given time, all 64 bits between the seconds and the shard are random. Error 22008 for a time before 1970-01-01
--- and for the infinities; the seconds have 32 bits, and start again at 1970 after 2106-02-07 06:28:15 UTC.
+-- A new id that carries a shard, in HotGuid's layout: 32 bits of Unix seconds, 26 bits of the second's fraction, 38
+-- random bits, the shard (any int). It takes the next stamp of the sequence of comb_uuid(), so each id is greater than
+-- all hot ids before it, whatever their sessions and shards.
+-- A given time is kept to the microsecond and is no part of the sequence: ids of one time and shard differ in 38 random
+-- bits. Error 22008 for a time before 1970-01-01 and for the infinities. The seconds start again at 1970 after
+-- 2106-02-07 06:28:15 UTC.
 
 CREATE FUNCTION hot_uuid(shard int) RETURNS uuid
 LANGUAGE C VOLATILE STRICT PARALLEL SAFE
@@ -71,21 +73,27 @@ LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF
 AS 'MODULE_PATHNAME', 'hot_timestamp';
 COMMENT ON FUNCTION hot_timestamp(uuid) IS 'time in a uuid made by hot_uuid, to the second';
 
--- One row on the sequence: the order in force (server, session); where the last stamp lives in shared memory (reserved
--- at server start, taken on first use, full, not used); the last stamp, and its lead over the clock, negative where it
--- is behind, both NULL before the first id; the version of the library that this session has loaded.
+-- Returns one row about the sequence, and changes nothing:
+--   monotonicity     the order in force: server, session
+--   shared_memory    where the last stamp is kept: reserved at server start, taken on first use, full, not used
+--   last             the time of the last stamp; NULL before the first id
+--   lead             how far that time is ahead of the clock; as a rule less than zero
+--   started_from     what the first id after the server's start, or its promotion, continued from: clock, saved stamp,
+--                    replayed commit; NULL before that id, and in session order
+--   save_error       why the last stamp could not be saved; NULL if it was
+--   library_version  the version of the library that this session has loaded
 
 CREATE FUNCTION comb_status(OUT monotonicity text, OUT shared_memory text, OUT last timestamptz, OUT lead interval,
-                            OUT library_version text)
-LANGUAGE C VOLATILE PARALLEL SAFE
+                            OUT started_from text, OUT save_error text, OUT library_version text)
+LANGUAGE C VOLATILE PARALLEL RESTRICTED
 AS 'MODULE_PATHNAME', 'comb_status';
 COMMENT ON FUNCTION comb_status() IS 'state of the sequence of ids, for people and monitoring';
 
--- Sets the sequence back to the clock, for a server whose clock was ahead: ids that were made meanwhile sort after new
--- ones. For superusers, and whom they grant it to.
+-- Sets the sequence back to the clock, for a server whose clock was ahead. Ids that were made while it was ahead sort
+-- after new ones. For superusers, and roles to which they grant it.
 
 CREATE FUNCTION comb_reset() RETURNS void
-LANGUAGE C VOLATILE PARALLEL SAFE
+LANGUAGE C VOLATILE PARALLEL RESTRICTED
 AS 'MODULE_PATHNAME', 'comb_reset';
 REVOKE ALL ON FUNCTION comb_reset() FROM PUBLIC;
 COMMENT ON FUNCTION comb_reset() IS 'set the sequence of ids back to the clock';
@@ -96,14 +104,15 @@ COMMENT ON FUNCTION comb_reset() IS 'set the sequence of ids back to the clock';
 -- (sequential_*), Morris and Berresford's sequential GUID, EF Core and MassTransit (process_ticks, ticks), HotGuid
 -- (hot), RFC 9562 (v7, v1, v6) and SQL Server (newsequentialid). The last three are only read.
 
--- A new id in a layout, for now. postgres and v7 are comb_uuid() and comb_uuid_v7(). process_ticks is part of their
--- sequence, at least 100 ns after the id before it, with eight bytes that are random once for a session. All others
--- have the clock at the layout's resolution, and random bits.
--- Error 22023 for hot, which hot_uuid(shard) makes, and for layouts that are only read; 22008 for a clock past the
--- layout's range.
+-- A new id in a layout, for now, from the next stamp of the sequence of comb_uuid(). postgres and v7 are comb_uuid() and
+-- comb_uuid_v7(). process_ticks is at least 100 ns after the id before it, and has eight bytes that are random once per
+-- session. All others have the stamp's time at the layout's resolution, the rest of the stamp in the bits that the
+-- layout's system compares next, and random bits: they ascend in that system.
+-- Error 22023 for hot, which hot_uuid(shard) makes, and for layouts that are only read; 22008 for a time past the
+-- layout's range. PARALLEL RESTRICTED, because the eight bytes of process_ticks belong to the process.
 
 CREATE FUNCTION comb_generate(layout text) RETURNS uuid
-LANGUAGE C VOLATILE STRICT PARALLEL SAFE
+LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED
 AS 'MODULE_PATHNAME', 'comb_generate';
 COMMENT ON FUNCTION comb_generate(text) IS 'new uuid in a layout';
 
@@ -162,6 +171,38 @@ CREATE FUNCTION comb_inspect(id uuid) RETURNS TABLE (layout text, at timestamptz
 LANGUAGE C STABLE STRICT PARALLEL SAFE ROWS 15
 AS 'MODULE_PATHNAME', 'comb_inspect';
 COMMENT ON FUNCTION comb_inspect(uuid) IS 'the time in a uuid in each layout, and whether it is plausible';
+
+-- A version 7 id as one that shows no time, and back: the mapping of uuidv47, bit for bit
+-- (https://github.com/stateless-me/uuidv47). The first 48 bits are XORed with the low 48 bits of SipHash-2-4 over the
+-- other 74 bits. The version becomes 4. The key is 16 bytes, the two halves of SipHash's key, each little-endian.
+-- Error 22023 for a key of another length, for comb_mask() of an id that is not of version 7, and for comb_unmask() of
+-- one that is not of version 4. A wrong key raises no error: it returns another id.
+
+CREATE FUNCTION comb_mask(id uuid, key bytea) RETURNS uuid
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'comb_mask';
+COMMENT ON FUNCTION comb_mask(uuid, bytea) IS 'version 7 uuid with its time hidden, as uuidv47 hides it';
+
+CREATE FUNCTION comb_unmask(id uuid, key bytea) RETURNS uuid
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'comb_unmask';
+COMMENT ON FUNCTION comb_unmask(uuid, bytea) IS 'version 7 uuid that comb_mask was given';
+
+-- Any id as a ULID: its 128 bits in 26 characters of Crockford's base 32 (https://github.com/ulid/spec). ULIDs sort as
+-- the ids do where digits sort before letters and letters by the alphabet. No error.
+
+CREATE FUNCTION comb_to_ulid(id uuid) RETURNS text
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF
+AS 'MODULE_PATHNAME', 'comb_to_ulid';
+COMMENT ON FUNCTION comb_to_ulid(uuid) IS 'uuid as the 26 characters of a ULID';
+
+-- And back. Upper and lower case are read alike, I and L as 1, O as 0. Error 22P02 for text that is not 26 characters
+-- long, has other characters, or has more than 128 bits.
+
+CREATE FUNCTION comb_from_ulid(ulid text) RETURNS uuid
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'comb_from_ulid';
+COMMENT ON FUNCTION comb_from_ulid(text) IS 'uuid of a ULID';
 
 -- Whether an id of hot_uuid() or HotGuid carries a shard: as hot_shard(id) = shard, but on a table that is partitioned
 -- with hot_shard_ops it reads the shard's partition alone. No error.

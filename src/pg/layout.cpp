@@ -105,10 +105,12 @@ COMB_FUNCTION(comb_generate) {
     }
     case making::ticks:
       return uuid_result(process_ticks(as));
-    case making::clock: {
+    case making::sorted: {
       const stamp now = clock_stamp();
-      micros_for(as, timestamptz_from_unix(micros_from_stamp(now)));
-      return uuid_result(uuid_from_count(count_from_stamp(now, as), as, random_uuid()));
+      const uuid random = random_uuid();
+      const stamp next = next_stamp(now);
+      micros_for(as, timestamptz_from_unix(micros_from_stamp(next)));
+      return uuid_result(uuid_from_stamp(next, as, random));
     }
     case making::hot:
     case making::none:

@@ -33,7 +33,8 @@ sub build_stress
 	return $program;
 }
 
-# run_stress(PROGRAM, NODE, SESSIONS, HOW LONG, ORDER): whether the ids had the required order, and none repeated.
+# run_stress(PROGRAM, NODE, SESSIONS, HOW LONG, ORDER [, KIND]): whether the ids had the required order, and none
+# repeated.
 sub run_stress
 {
 	my ($program, $node, @how) = @_;
