@@ -1,5 +1,6 @@
 #include "sequence.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "datum.hpp"
@@ -127,7 +128,7 @@ void start(stamp now) {
   stamp given_up = 0;
   const auto raise_to = [&given_up, now](stamp bound, origin from) {
     if (!follows(bound, now)) {
-      given_up = bound;
+      given_up = std::max(given_up, bound);
       return;
     }
     if (bound > now && bound > shared->last.load(std::memory_order_relaxed)) shared->started_from = from;

@@ -63,7 +63,17 @@ sub faked_clock
 		LD_PRELOAD => $library,
 		FAKETIME_TIMESTAMP_FILE => $file,
 		FAKETIME_NO_CACHE => 1,
+		NO_FAKE_STAT => 1, # for which libfaketime takes a lock that a killed process would keep
 		DONT_FAKE_MONOTONIC => 1);
+}
+
+# Compiles a library that delays one write of a saved stamp: the next write after the file that SLOW_SAVE names has
+# appeared, by as many milliseconds as the file says. The library must be loaded before libfaketime.
+sub build_slow_save
+{
+	my $library = PostgreSQL::Test::Utils::tempdir() . '/slow_save.so';
+	system_or_bail("gcc -shared -fPIC -O2 -Wall -o $library $top/test/walk/slow_save.c");
+	return $library;
 }
 
 # set_clock(FILE, OFFSET): sets a faked clock to an offset from the machine's clock, such as '-1h' or '+2y'. The file is

@@ -1,17 +1,31 @@
-# Case 2, the classical test: rows into an empty table, and as many again.
+# Case 2, the classical test: rows into an empty table, and as many again; and the index after several sessions loaded
+# rows together.
 package Case::Load;
 
 use strict;
 use warnings;
 use Bench;
 use Figures;
+use List::Util qw(min);
 use Page;
 
 my $rows = quick(1_000_000, 50_000);
+my @sessions = (2, 8);
+my $joint_rows = quick(1_000_000, 48_000);
 
 sub plan
 {
 	fact('load rows', $rows);
+	fact('joint load rows', $joint_rows);
+	for my $round (1 .. quick(3, 1))
+	{
+		for my $sessions (@sessions)
+		{
+			my $what = "case 2, a load from $sessions sessions";
+			add_step(quick(2.7, 0.3), "$what: $_->{label}, round $round", joint_load_of($_, $sessions))
+			  for in_turn(candidates());
+		}
+	}
 	for my $round (1 .. quick(5, 1))
 	{
 		my $what = 'case 2, two loads of ' . number($rows) . ' rows';
@@ -41,6 +55,21 @@ sub load_of
 	};
 }
 
+sub joint_load_of
+{
+	my ($candidate, $sessions) = @_;
+	my ($name, $by_client) = @{$candidate}{qw(name by_client)};
+	return sub {
+		empty($candidate);
+		my %variables = (key => $name, by_client => $by_client, n => 0, rows => 1000, width => 100);
+		my @options = ('-c', $sessions, '-j', min($sessions, cores()), '-t', $joint_rows / 1000 / $sessions);
+		pgbench('load.sql', \%variables, @options);
+		my ($what, $index) = ("$sessions sessions", "${name}_pkey");
+		record("index size, $what", $name, value("SELECT pg_relation_size('$index') / 1048576.0"));
+		record("leaf density, $what", $name, value("SELECT avg_leaf_density FROM pgstatindex('$index')"));
+	};
+}
+
 sub goals
 {
 	goal('two loads, time of `comb_uuid()` to bigint identity', '<=', 1, ratio('load', 'comb_uuid', 'bigint_identity'));
@@ -48,6 +77,12 @@ sub goals
 		'such an identity takes little time to make, and is 8 bytes shorter in the table, the index and the WAL.');
 	goal('two loads, to `gen_random_uuid()`', '<=', 0.45, ratio('load', 'comb_uuid', 'gen_random_uuid'));
 	goal('leaf density of the index on `comb_uuid()`, %', '>=', 89, median('leaf density', 'comb_uuid'));
+	for my $what (map { "$_ sessions" } @sessions)
+	{
+		goal("leaf density of the index on `hot_uuid()`, $what, %", '>=', 89, median("leaf density, $what", 'hot_uuid'));
+		goal("size of the index on `hot_uuid()`, $what, to `comb_uuid()`",
+			'<=', 1.02, ratio("index size, $what", 'hot_uuid', 'comb_uuid'));
+	}
 	return;
 }
 
@@ -91,6 +126,24 @@ sub load_table
 		[ 'key', 'first', 'second', 'both, to `comb_uuid()`', 'index, MB', 'table, MB', 'leaf density, %' ], @rows);
 }
 
-sub parts { return (load_chart => \&load_chart, load_table => \&load_table) }
+sub joint_load_table
+{
+	my $cells = sub {
+		my ($name, $what) = @_;
+		my $ratio = number(ratio("index size, $what", $name, 'comb_uuid'));
+		return (with_range("index size, $what", $name), $ratio, with_range("leaf density, $what", $name));
+	};
+	my @rows;
+	for my $name (names())
+	{
+		push @rows, [ label($name), map { $cells->($name, "$_ sessions") } @sessions ];
+	}
+	return table([ 'key', map { ("index with $_ sessions, MB", 'to `comb_uuid()`', 'leaf density, %') } @sessions ], @rows);
+}
+
+sub parts
+{
+	return (load_chart => \&load_chart, load_table => \&load_table, joint_load_table => \&joint_load_table);
+}
 
 1;
