@@ -138,7 +138,8 @@ sub joint_load_table
 	{
 		push @rows, [ label($name), map { $cells->($name, "$_ sessions") } @sessions ];
 	}
-	return table([ 'key', map { ("index with $_ sessions, MB", 'to `comb_uuid()`', 'leaf density, %') } @sessions ], @rows);
+	my @head = map { ("index with $_ sessions, MB", 'to `comb_uuid()`', 'leaf density, %') } @sessions;
+	return table([ 'key', @head ], @rows);
 }
 
 sub parts
