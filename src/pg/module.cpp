@@ -1,4 +1,5 @@
 // What makes this a library that PostgreSQL loads.
+#include "estimates.hpp"
 #include "postgres.hpp"
 #include "sequence.hpp"
 
@@ -10,5 +11,8 @@ PG_MODULE_MAGIC_EXT(.name = "comb", .version = COMB_VERSION);
 PG_MODULE_MAGIC;
 #endif
 
-__attribute__((visibility("default"))) void _PG_init() { comb::pg::init_sequence(); }
+__attribute__((visibility("default"))) void _PG_init() {
+  comb::pg::init_estimates();
+  comb::pg::init_sequence();
+}
 }

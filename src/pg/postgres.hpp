@@ -5,20 +5,32 @@ extern "C" {
 #include <postgres.h>
 
 #include <access/htup_details.h>
+#include <access/table.h>
 #include <access/xact.h>
 #include <access/xlog.h>
 #include <access/xlogrecovery.h>
+#include <catalog/pg_am.h>
+#include <catalog/pg_statistic.h>
+#include <catalog/pg_type.h>
 #include <common/file_perm.h>
 #include <fmgr.h>
 #include <funcapi.h>
 #include <lib/stringinfo.h>
 #include <miscadmin.h>
+#include <nodes/pathnodes.h>
+#include <optimizer/optimizer.h>
 #include <storage/ipc.h>
 #include <storage/lwlock.h>
 #include <storage/shmem.h>
+#include <utils/array.h>
 #include <utils/builtins.h>
+#include <utils/fmgroids.h>
 #include <utils/guc.h>
+#include <utils/lsyscache.h>
 #include <utils/rangetypes.h>
+#include <utils/rel.h>
+#include <utils/selfuncs.h>
+#include <utils/syscache.h>
 #include <utils/timestamp.h>
 #include <utils/uuid.h>
 }
