@@ -16,8 +16,9 @@ ORDER BY place, call DESC;
 INSERT INTO candidates (name, query, rows, floor)
 SELECT call, format('SELECT count(%s) FROM keys', call), 1000000, 'id'
 FROM unnest(ARRAY['id', 'comb_timestamp(id)', 'comb_timestamp_micros(id)', 'hot_shard(id)']) AS call;
-INSERT INTO candidates (name, query, rows, floor, monotonicity)
-SELECT 'comb_uuid() in session order', query, rows, floor, 'session' FROM candidates WHERE name = 'comb_uuid()';
+INSERT INTO candidates (name, query, rows, floor, setting, value)
+SELECT 'comb_uuid() in session order', query, rows, floor, 'comb.monotonicity', 'session'
+FROM candidates WHERE name = 'comb_uuid()';
 
 -- A round shows how many rows take a fifth of a second.
 CALL pg_temp.measure(1);

@@ -13,7 +13,8 @@ CREATE TEMP TABLE candidates (
     rows         int DEFAULT 1,          -- of a query: times are per row
     repeats      int DEFAULT 1,          -- of a query, in a round
     floor        text,                   -- the name of the candidate whose time is subtracted
-    monotonicity text DEFAULT 'server'   -- comb.monotonicity, while the query runs
+    setting      text,                   -- that has `value` while the query runs
+    value        text
 );
 CREATE TEMP TABLE measured (place int, round int, ns float8);
 
@@ -23,17 +24,18 @@ DECLARE
   candidate record;
   query text;
   start timestamptz;
+  seconds float8;
 BEGIN
   FOR round IN 0 .. rounds LOOP
     FOR candidate IN SELECT * FROM candidates ORDER BY md5(place || ' ' || round) LOOP
-      PERFORM set_config('comb.monotonicity', candidate.monotonicity, false);
+      PERFORM set_config(candidate.setting, candidate.value, false) WHERE candidate.setting IS NOT NULL;
       query := replace(candidate.query, ':rows', candidate.rows::text);
       start := clock_timestamp();
       FOR i IN 1 .. candidate.repeats LOOP EXECUTE query; END LOOP;
+      seconds := extract(epoch FROM clock_timestamp() - start);
+      IF candidate.setting IS NOT NULL THEN EXECUTE 'RESET ' || candidate.setting; END IF;
       CONTINUE WHEN round = 0;
-      INSERT INTO measured
-      VALUES (candidate.place, round,
-              extract(epoch FROM clock_timestamp() - start) * 1e9 / candidate.repeats / candidate.rows);
+      INSERT INTO measured VALUES (candidate.place, round, seconds * 1e9 / candidate.repeats / candidate.rows);
     END LOOP;
   END LOOP;
 END $$;
