@@ -19,6 +19,8 @@ PG_CONFIG ?= pg_config
 # The server's headers are for C and older C++, so they come in as a system's, for which compilers give no warnings.
 PG_CPPFLAGS = -isystem $(shell $(PG_CONFIG) --includedir-server) -I$(here)src/core -DCOMB_VERSION='"$(EXTVERSION)"'
 PG_CXXFLAGS = -std=c++20 -Wall -Wextra -fno-exceptions -fno-rtti -fno-threadsafe-statics -fvisibility=hidden
+# Every folder gives the same library: paths in debug information and messages start at the source.
+PG_CXXFLAGS += -ffile-prefix-map=$(abspath $(here))=. -ffile-prefix-map=$(CURDIR)=.
 
 PGXS := $(wildcard $(shell $(PG_CONFIG) --pgxs 2>/dev/null))
 ifdef PGXS
@@ -72,3 +74,11 @@ endif
 .PHONY: test-all
 test-all:
 	@$(here)test/all-versions
+
+# Debian packages for every supported release, built and tried in a folder of its own; needs root. They are written to
+# packages/CODENAME. `make deb PG=17` builds for one.
+deb_releases = $(if $(PG),$(bench_release),$(release_15) $(release_17) $(release_18))
+.PHONY: deb
+deb:
+	@mkdir -p packages
+	@for release in $(deb_releases); do BRING=packages/$$release $(here)test/in-release $$release test/deb || exit 1; done
