@@ -82,3 +82,9 @@ deb_releases = $(if $(PG),$(bench_release),$(release_15) $(release_17) $(release
 deb:
 	@mkdir -p packages
 	@for release in $(deb_releases); do BRING=packages/$$release $(here)test/in-release $$release test/deb || exit 1; done
+
+# Unit tests, and a whole server with the regression tests, on emulated arm64. Packages that are missing are installed.
+.PHONY: test-arm64
+test-arm64:
+	@$(here)test/emulated aarch64
+	@$(here)test/sandbox arm64
