@@ -88,3 +88,15 @@ deb:
 test-arm64:
 	@$(here)test/emulated aarch64
 	@$(here)test/sandbox arm64
+
+# The distribution for PGXN, from the commit that is checked out: the same bytes on every machine, so neither compressed
+# nor in local time. `make test-dist` writes it
+# from a clone as well and compares, and installs it with PGXN's client in a Debian release; needs root.
+distribution = $(EXTENSION)-$(EXTVERSION).0
+.PHONY: dist test-dist
+dist:
+	TZ=UTC git -C $(abspath $(here)) archive -0 --format=zip --prefix=$(distribution)/ -o $(CURDIR)/$(distribution).zip HEAD
+test-dist: dist
+	@clone=$$(mktemp -d) && trap 'rm -rf "$$clone"' EXIT && git clone -q $(abspath $(here)) "$$clone" && \
+	  TZ=Asia/Tokyo $(MAKE) -s -C "$$clone" dist && cmp "$$clone/$(distribution).zip" $(distribution).zip
+	@$(here)test/in-release $(release_15) test/dist $(distribution).zip
