@@ -1,4 +1,4 @@
-# comb is built with PGXS. `make demo` and `make test` need nothing but Debian and make: they set up all else.
+# comb is built with PGXS. `make help` lists what else there is; those targets need only Debian and make.
 
 # The folder of this file: elsewhere than the build when it is run as `make -f PATH/Makefile` (a VPATH build).
 here := $(dir $(lastword $(MAKEFILE_LIST)))
@@ -51,52 +51,64 @@ all install installcheck clean:
 	@exit 1
 endif
 
-# On a throwaway copy of the server, removed at the end; test/sandbox installs what is missing.
-.PHONY: demo test bench fuzz
-demo test fuzz:
-	@$(here)test/sandbox $@
+# ---- what developers run -------------------------------------------------------------------------------------------
 
-# `make bench PG=18` runs in the Debian release that has that version, in a folder; needs root. CACHE=/folder
-# keeps the release for the next time.
-bench_release = $(or $(release_$(PG)),$(error No Debian release with PostgreSQL $(PG) is known; PG can be 15, 17 or 18))
-release_15 = bookworm
-release_17 = trixie
-release_18 = forky
-bench_page = benchmarks$(PG:%=-%)$(if $(QUICK),-quick)
-bench:
+.PHONY: help
+help: ## lists the targets
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(here)Makefile | expand -t 16
+
+# test/packages installs what a target needs and the machine lacks; test/sandbox runs it in a throwaway copy of the tree
+# and of the server.
+sandbox = @$(here)test/packages $@ && $(1) $(here)test/sandbox
+.PHONY: demo test bench fuzz
+demo: ## shows comb on a table of a million orders (KEEP=1 leaves the server running)
+	$(call sandbox) env KEEP=$(KEEP) test/demo
+test: ## runs all tests, or some: T=shard (test/sql), T=test/t/011_clock.pl, T=unit
+	$(call sandbox) test/suite $(T)
+fuzz: ## gives the core a minute of random input
+	$(call sandbox) test/fuzz/run
+
+# With PG, in the Debian release that has that version, in a folder; needs root. CACHE=/folder keeps the release for the
+# next time. The data is in /var/tmp, because /tmp may be in memory.
+bench_release = $(or $(shell sed -n 's/ $(PG)$$//p' $(here)test/releases),\
+  $(error No Debian release with PostgreSQL $(PG) is known; test/releases has those that are))
+PAGE ?= benchmarks$(PG:%=-%)$(if $(QUICK),-quick)
+bench_result = BRING="doc/$(PAGE).md doc/$(PAGE)"
+bench: ## measures, and writes doc/benchmarks.md (QUICK=1: a trial of three minutes; PG=18: in a folder, as root)
 ifdef PG
-	@BRING="doc/$(bench_page).md doc/$(bench_page)" $(here)test/in-release $(bench_release) make bench QUICK=$(QUICK) PAGE=$(bench_page)
+	@$(bench_result) $(here)test/in-release $(bench_release) make bench QUICK=$(QUICK) PAGE=$(PAGE)
 else
-	@PAGE=$(or $(PAGE),$(bench_page)) $(here)test/sandbox bench
+	$(call sandbox,$(bench_result) TMPDIR=$${TMPDIR:-/var/tmp}) env QUICK=$(QUICK) PAGE=$(PAGE) test/bench/run
+	@echo "The page is doc/$(PAGE).md."
 endif
 
-# `make test` on every supported version, each in a Debian release of its own; needs root.
+.PHONY: lint
+lint: ## checks the form of the sources with the tools of Debian 12
+	@$(here)test/packages $@ && $(here)test/lint
+
 .PHONY: test-all
-test-all:
+test-all: ## runs `make test` on every supported version, each in a Debian release of its own (as root)
 	@$(here)test/all-versions
 
-# Debian packages for every supported release, built and tried in a folder of its own; needs root. They are written to
-# packages/CODENAME. `make deb PG=17` builds for one.
-deb_releases = $(if $(PG),$(bench_release),$(release_15) $(release_17) $(release_18))
+# The packages are written to packages/CODENAME. PG=17 builds for one version.
+deb_releases = $(if $(PG),$(bench_release),$(shell sed -n 's/^\([a-z][^ ]*\) .*/\1/p' $(here)test/releases))
 .PHONY: deb
-deb:
+deb: ## builds Debian packages, each in the release of its version, and tries them (as root)
 	@mkdir -p packages
 	@for release in $(deb_releases); do BRING=packages/$$release $(here)test/in-release $$release test/deb || exit 1; done
 
-# Unit tests, and a whole server with the regression tests, on emulated arm64. Packages that are missing are installed.
 .PHONY: test-arm64
-test-arm64:
+test-arm64: ## runs the unit tests and a server with the regression tests on emulated arm64
+	@$(here)test/packages $@
 	@$(here)test/emulated aarch64
-	@$(here)test/sandbox arm64
+	@$(here)test/sandbox test/arm64
 
-# The distribution for PGXN, from the commit that is checked out: the same bytes on every machine, so neither compressed
-# nor in local time. `make test-dist` writes it
-# from a clone as well and compares, and installs it with PGXN's client in a Debian release; needs root.
+# The distribution has the same bytes on every machine, so it is neither compressed nor in local time.
 distribution = $(EXTENSION)-$(EXTVERSION).0
 .PHONY: dist test-dist
-dist:
+dist: ## writes the distribution for PGXN from the commit that is checked out
 	TZ=UTC git -C $(abspath $(here)) archive -0 --format=zip --prefix=$(distribution)/ -o $(CURDIR)/$(distribution).zip HEAD
-test-dist: dist
+test-dist: dist ## writes it from a clone too and compares, installs, checks and removes it (as root)
 	@clone=$$(mktemp -d) && trap 'rm -rf "$$clone"' EXIT && git clone -q $(abspath $(here)) "$$clone" && \
 	  TZ=Asia/Tokyo $(MAKE) -s -C "$$clone" dist && cmp "$$clone/$(distribution).zip" $(distribution).zip
-	@$(here)test/in-release $(release_15) test/dist $(distribution).zip
+	@$(here)test/in-release $(firstword $(deb_releases)) test/dist $(distribution).zip

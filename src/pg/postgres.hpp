@@ -6,7 +6,8 @@ extern "C" {
 
 #include <access/htup_details.h>
 #include <access/xact.h>
-#include <catalog/pg_enum.h>
+#include <access/xlog.h>
+#include <access/xlogrecovery.h>
 #include <common/file_perm.h>
 #include <fmgr.h>
 #include <funcapi.h>
@@ -18,7 +19,6 @@ extern "C" {
 #include <utils/builtins.h>
 #include <utils/guc.h>
 #include <utils/rangetypes.h>
-#include <utils/syscache.h>
 #include <utils/timestamp.h>
 #include <utils/uuid.h>
 }
