@@ -107,7 +107,8 @@ test-arm64: ## runs the unit tests and a server with the regression tests on emu
 distribution = $(EXTENSION)-$(EXTVERSION).0
 .PHONY: dist test-dist
 dist: ## writes the distribution for PGXN from the commit that is checked out
-	TZ=UTC git -C $(abspath $(here)) archive -0 --format=zip --prefix=$(distribution)/ -o $(CURDIR)/$(distribution).zip HEAD
+	TZ=UTC git -C $(abspath $(here)) archive -0 --format=zip --prefix=$(distribution)/ \
+	  -o $(CURDIR)/$(distribution).zip HEAD
 test-dist: dist ## writes it from a clone too and compares, installs, checks and removes it (as root)
 	@clone=$$(mktemp -d) && trap 'rm -rf "$$clone"' EXIT && git clone -q $(abspath $(here)) "$$clone" && \
 	  TZ=Asia/Tokyo $(MAKE) -s -C "$$clone" dist && cmp "$$clone/$(distribution).zip" $(distribution).zip

@@ -23,6 +23,7 @@ at_exit() {
 
 # quietly COMMAND...: writes its output to $work/log. If it fails, the end of that is printed and the program ends.
 quietly() {
+  # shellcheck disable=SC2154 # the program has set it
   "$@" >"$work/log" 2>&1 || {
     tail -n 60 "$work/log" >&2
     die "failed: $*"
