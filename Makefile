@@ -103,6 +103,10 @@ test-arm64: ## runs the unit tests and a server with the regression tests on emu
 	@$(here)test/emulated aarch64
 	@$(here)test/sandbox test/arm64
 
+.PHONY: test-container
+test-container: ## builds the image of Dockerfile with buildah, and generates an id in it (as root)
+	@$(here)test/container
+
 # The distribution has the same bytes on every machine, so it is neither compressed nor in local time.
 distribution = $(EXTENSION)-$(EXTVERSION).0
 .PHONY: dist test-dist
@@ -113,3 +117,7 @@ test-dist: dist ## writes it from a clone too and compares, installs, checks and
 	@clone=$$(mktemp -d) && trap 'rm -rf "$$clone"' EXIT && git clone -q $(abspath $(here)) "$$clone" && \
 	  TZ=Asia/Tokyo $(MAKE) -s -C "$$clone" dist && cmp "$$clone/$(distribution).zip" $(distribution).zip
 	@$(here)test/in-release $(firstword $(deb_releases)) test/dist $(distribution).zip
+
+.PHONY: release-check
+release-check: ## goes through the checklist of a release (as root); the first lines of test/release-check say what it is
+	@$(here)test/release-check
