@@ -9,11 +9,13 @@ use Page;
 
 my @sessions = (1, 2, 4, 8);
 my @calls;
+my @first_calls = ('pg_backend_pid()', 'gen_random_uuid()', 'comb_uuid()');
 my $floor = { name => 'floor', label => 'calling a function', call => 'pg_backend_pid()' };
 
 sub plan
 {
 	add_step(quick(70, 8), 'case 1, what a call costs', sub { @calls = psql_file('test/bench/calls.sql', '-v', 'rounds=' . quick(21, 1)) });
+	add_step(quick(10, 2), 'case 1, the first statement of a session', \&first_statements);
 	for my $round (1 .. quick(2, 1))
 	{
 		for my $sessions (quick([@sessions], [ 1, 2 ])->@*)
@@ -22,6 +24,25 @@ sub plan
 			  for in_turn($floor, grep { $_->{call} } candidates());
 		}
 	}
+}
+
+# Milliseconds that a statement takes as the first of a new session, with the library to be loaded and preloaded.
+sub first_statements
+{
+	for my $preload ('', 'comb')
+	{
+		restart("shared_preload_libraries='$preload'");
+		for my $round (1 .. quick(100, 10))
+		{
+			for my $call (in_turn(@first_calls))
+			{
+				my $output = run_command('psql', '-XqAt', '-c', '\timing on', '-c', "SELECT $call");
+				$output =~ /^Time: ([\d.]+) ms/m or die "psql said\n$output";
+				record("first, preloaded '$preload'", $call, $1);
+			}
+		}
+	}
+	restart();
 }
 
 sub made_by
@@ -65,6 +86,10 @@ plot \$data using ((\$2+5)/2):0:(5):2:(\$0-0.36):(\$0+0.36):3:ytic(1) with boxxy
 END
 	  . table($head, @rows)
 	  . "The range is that of the second column. `uuid_generate_v1mc()` is what it is here without the daemon `uuidd`: each id locks a file.\n\n"
+	  . "The first statement of a new session, in milliseconds as psql sees them. The first call of `comb_uuid()` loads the library, unless comb is in `shared_preload_libraries`.\n\n"
+	  . table(
+		[ 'first statement', 'not preloaded', 'preloaded' ],
+		map { my $call = $_; [ "`$call`", map { with_range("first, preloaded '$_'", $call) } '', 'comb' ] } @first_calls)
 	  . "From many sessions at once, in runs of a second (`make.sql`): million ids a second together, and after the stroke nanoseconds that one takes of a core, over those of calling a function. This machine has "
 	  . cores() . " cores.\n\n"
 	  . table(
