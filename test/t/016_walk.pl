@@ -206,7 +206,7 @@ sub step_clock_within
 {
 	my $to = random_clock();
 	# the steps that make ids start again are taken between ids
-	$to = $offset if starts_again($high + 30, now() + $to - $offset);
+	$to = $offset if starts_again(max($high, now()) + 30, now() + $to - $offset);
 	set_clock($to);
 	return;
 }

@@ -10,11 +10,13 @@ use Page;
 
 my @sessions = quick([ 1, 2, 4, 8 ], [ 1, 2 ])->@*;
 my $ids = 20_000; # of a transaction of make.sql
+my @first_calls = ('pg_backend_pid()', 'gen_random_uuid()', 'comb_uuid()');
 my $floor = { name => 'floor', label => 'calling a function', call => 'pg_backend_pid()' };
 
 sub plan
 {
 	add_step(quick(70, 8), 'case 1, the time of a call', sub { keep_script('calls', '-v', 'rounds=' . quick(21, 1)) });
+	add_step(quick(10, 2), 'case 1, the first statement of a session', \&first_statements);
 	for my $round (1 .. quick(2, 1))
 	{
 		for my $sessions (@sessions)
@@ -23,6 +25,26 @@ sub plan
 			  for in_turn($floor, grep { $_->{call} } candidates());
 		}
 	}
+	return;
+}
+
+# Milliseconds that a statement takes as the first of a new session, with the library to be loaded and preloaded.
+sub first_statements
+{
+	for my $preload ('', 'comb')
+	{
+		restart("shared_preload_libraries='$preload'");
+		for my $round (1 .. quick(100, 10))
+		{
+			for my $call (in_turn(@first_calls))
+			{
+				my $output = run_command('psql', '-XqAt', '-c', '\timing on', '-c', "SELECT $call");
+				$output =~ /^Time: ([\d.]+) ms/m or die "psql said\n$output";
+				record("first, preloaded '$preload'", $call, $1);
+			}
+		}
+	}
+	restart();
 	return;
 }
 
@@ -96,11 +118,22 @@ sub sessions_table
 	return table([ 'key', map { $_ == 1 ? '1 session' : "$_ sessions" } @sessions ], @rows);
 }
 
+sub first_table
+{
+	my @rows;
+	for my $call (@first_calls)
+	{
+		push @rows, [ "`$call`", map { with_range("first, preloaded '$_'", $call) } '', 'comb' ];
+	}
+	return table([ 'first statement', 'not preloaded', 'preloaded' ], @rows);
+}
+
 sub parts
 {
 	return (
 		cost_chart => \&cost_chart,
 		cost_table => sub { return table(costs()) },
+		first_table => \&first_table,
 		sessions_table => \&sessions_table);
 }
 
