@@ -89,7 +89,7 @@ my $log_start = -s $node->logfile;
 %ids = ();
 make();
 all_ascend('back from two years ahead');
-my $warnings = () = slurp_file($node->logfile, $log_start) =~ /WARNING:  ids were ahead of the clock/g;
+my $warnings = () = slurp_file($node->logfile, $log_start) =~ /WARNING:  ids start again from the clock/g;
 is($warnings, 1, 'with one warning for all kinds');
 cmp_ok(hot_lead(), '<=', 0, 'hot ids are at the clock again');
 
