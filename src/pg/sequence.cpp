@@ -3,6 +3,7 @@
 #include "datum.hpp"
 #include "postgres.hpp"
 #include "saved_stamp.hpp"
+#include "watermark.hpp"
 
 namespace comb::pg {
 
@@ -45,12 +46,14 @@ void attach() {
     const stamp saved = load_saved_stamp();
     new (&sequence->last) std::atomic<stamp>(saved == 0 ? 0 : saved + (stamp{1} << save_interval_bits));
   }
+  attach_announcements();
   shared = sequence;
   LWLockRelease(AddinShmemInitLock);
 }
 
-// The same, but false where shared memory is full, with a warning the first time.
-bool try_attach() {
+}  // namespace
+
+bool attach_shared_memory() {
   if (shared != nullptr || shared_memory_is_full) return shared != nullptr;
   // The only error there is leaves nothing behind but our lock, so it can be caught without a subtransaction.
   MemoryContext context = CurrentMemoryContext;
@@ -73,12 +76,14 @@ bool try_attach() {
   return shared != nullptr;
 }
 
+namespace {
+
 shmem_request_hook_type next_shmem_request_hook = nullptr;
 shmem_startup_hook_type next_shmem_startup_hook = nullptr;
 
 void request_shared_memory() {
   if (next_shmem_request_hook) next_shmem_request_hook();
-  RequestAddinShmemSpace(sizeof(shared_sequence));
+  RequestAddinShmemSpace(sizeof(shared_sequence) + announcements_size());
 }
 
 void take_shared_memory() {
@@ -90,7 +95,7 @@ void take_shared_memory() {
 
 std::atomic<stamp>& find_last_stamp() {
   // What either word knows goes over to the other, so that a session's own order survives a change of the setting.
-  if (setting == static_cast<int>(monotonicity::server) && try_attach()) {
+  if (attach_shared_memory() && setting == static_cast<int>(monotonicity::server)) {
     raise(shared->last, session_last.load(std::memory_order_relaxed));
     return shared->last;
   }
@@ -98,8 +103,25 @@ std::atomic<stamp>& find_last_stamp() {
   return session_last;
 }
 
-void note_step(stamp last, stamp next, stamp now) {
-  if (last_stamp != &session_last) save_stamp(next);
+void begin_stamps(stamp now) {
+  if (last_stamp == nullptr) last_stamp = &find_last_stamp();
+  if (shared != nullptr) {
+    announce(step_sequence(last_stamp->load(std::memory_order_relaxed), now).next);
+    // In session order too, the first stamp of a transaction is greater than any that a watermark has taken before.
+    if (last_stamp == &session_last) raise(session_last, shared->last.load(std::memory_order_relaxed));
+  }
+  stamped_transaction = local_transaction(MyProc);
+}
+
+stamp next_server_stamp() {
+  const stamp now = clock_stamp();
+  const sequence_step step = take_stamp(shared->last, now);
+  if ((step.last ^ step.next) >> save_interval_bits != 0) note_step(shared->last, step.last, step.next, now);
+  return step.next;
+}
+
+void note_step(const std::atomic<stamp>& word, stamp last, stamp next, stamp now) {
+  if (&word != &session_last) save_stamp(next);
   if (next < last) warn_of_restart(micros_from_stamp(last), micros_from_stamp(now));
 }
 
@@ -118,7 +140,12 @@ void init_sequence() {
       "comb.monotonicity", "Over what new ids ascend: all sessions of the server, or each session by itself.",
       "With \"session\", ids of different sessions have no order while a clock that stepped back catches up, nor over "
       "a restart. It spares sessions on many processors the one word that all of them write to.",
-      &setting, setting, setting_values, PGC_SUSET, 0, nullptr, [](int, void*) { last_stamp = nullptr; }, nullptr);
+      &setting, setting, setting_values, PGC_SUSET, 0, nullptr, 
+      [](int, void*) {
+        last_stamp = nullptr;
+        stamped_transaction = InvalidLocalTransactionId;
+      },
+      nullptr);
   MarkGUCPrefixReserved("comb");
 
   if (process_shared_preload_libraries_in_progress) {
