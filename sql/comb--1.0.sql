@@ -71,21 +71,27 @@ LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF
 AS 'MODULE_PATHNAME', 'hot_timestamp';
 COMMENT ON FUNCTION hot_timestamp(uuid) IS 'time in a uuid made by hot_uuid, to the second';
 
--- One row on the sequence: the order in force (server, session); where the last stamp lives in shared memory (reserved
--- at server start, taken on first use, full, not used); the last stamp, and its lead over the clock, negative where it
--- is behind, both NULL before the first id; the version of the library that this session has loaded.
+-- Returns one row about the sequence, and changes nothing:
+--   monotonicity     the order in force: server, session
+--   shared_memory    where the last stamp is kept: reserved at server start, taken on first use, full, not used
+--   last             the time of the last stamp; NULL before the first id
+--   lead             how far that time is ahead of the clock; as a rule less than zero
+--   started_from     what the first id after the server's start, or its promotion, continued from: clock, saved stamp,
+--                    replayed commit; NULL before that id, and in session order
+--   save_error       why the last stamp could not be saved; NULL if it was
+--   library_version  the version of the library that this session has loaded
 
 CREATE FUNCTION comb_status(OUT monotonicity text, OUT shared_memory text, OUT last timestamptz, OUT lead interval,
-                            OUT library_version text)
-LANGUAGE C VOLATILE PARALLEL SAFE
+                            OUT started_from text, OUT save_error text, OUT library_version text)
+LANGUAGE C VOLATILE PARALLEL RESTRICTED
 AS 'MODULE_PATHNAME', 'comb_status';
 COMMENT ON FUNCTION comb_status() IS 'state of the sequence of ids, for people and monitoring';
 
--- Sets the sequence back to the clock, for a server whose clock was ahead: ids that were made meanwhile sort after new
--- ones. For superusers, and whom they grant it to.
+-- Sets the sequence back to the clock, for a server whose clock was ahead. Ids that were made while it was ahead sort
+-- after new ones. For superusers, and roles to which they grant it.
 
 CREATE FUNCTION comb_reset() RETURNS void
-LANGUAGE C VOLATILE PARALLEL SAFE
+LANGUAGE C VOLATILE PARALLEL RESTRICTED
 AS 'MODULE_PATHNAME', 'comb_reset';
 REVOKE ALL ON FUNCTION comb_reset() FROM PUBLIC;
 COMMENT ON FUNCTION comb_reset() IS 'set the sequence of ids back to the clock';

@@ -8,6 +8,7 @@ extern "C" {
 #include <access/transam.h>
 #include <access/xact.h>
 #include <access/xlog.h>
+#include <access/xlogrecovery.h>
 #include <catalog/pg_class.h>
 #include <catalog/pg_enum.h>
 #include <catalog/pg_type.h>

@@ -130,7 +130,7 @@ void read_locks(Use use) {
 void carry_over_prepare() {
   const TransactionId transaction = GetTopTransactionIdIfAny();
   // A transaction without an xid has written nothing.
-  if (!TransactionIdIsValid(transaction) || !attach_shared_memory()) return;
+  if (!TransactionIdIsValid(transaction) || !try_attach()) return;
   const word announced = word_of(MyProc).load(std::memory_order_relaxed);
   if (!counts(announced, MyProc)) return;
   // The floor is a lower bound of the stamps as well. With it, no watermark after a restart is below one before.
@@ -155,7 +155,7 @@ stamp raise_floor(stamp watermark, stamp floor_before, stamp taken) {
 }
 
 void check_shared_memory() {
-  if (attach_shared_memory()) return;
+  if (try_attach()) return;
   ereport(ERROR, errcode(ERRCODE_OUT_OF_MEMORY), errmsg("comb_watermark() needs shared memory, and none is left"),
           errhint("Add comb to shared_preload_libraries, which reserves what it needs when the server starts."));
 }

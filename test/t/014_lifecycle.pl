@@ -87,7 +87,7 @@ is($status, 0, 'ids are made all the same');
 my @lines = split /\n/, $out;
 is(pop @lines, 'session|full', 'comb_status says why their order is less');
 ok(Comb::ascending(@lines), 'a session keeps its own order');
-my $warnings = () = $err =~ /WARNING:  no shared memory for comb: ids ascend within this session only/g;
+my $warnings = () = $err =~ /WARNING:  no shared memory for comb: ids ascend within each session only/g;
 is($warnings, 1, 'with one warning');
 like($err, qr/HINT:  .*shared_preload_libraries/, 'that says what to do');
 $node->stop;
