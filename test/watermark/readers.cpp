@@ -58,6 +58,8 @@ class session {
       PQfinish(connection_);
       connection_ = PQconnectdb(conninfo.c_str());
       if (PQstatus(connection_) == CONNECTION_OK) {
+        // No messages of a server that ends.
+        PQsetNoticeProcessor(connection_, [](void*, const char*) {}, nullptr);
         run("SET client_min_messages = error");
         return;
       }
@@ -123,8 +125,8 @@ class writer {
   bool happens(int percent) { return any(100) < percent; }
 
   void pause() {
-    if (happens(50)) return;
-    const int longest = happens(90) ? 2'000 : happens(90) ? 20'000 : 200'000;
+    if (happens(70)) return;
+    const int longest = happens(95) ? 500 : happens(90) ? 20'000 : 200'000;
     sleep_for(std::chrono::microseconds(any(longest)));
   }
 
