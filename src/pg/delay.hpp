@@ -10,8 +10,8 @@ inline void random_delay() {
 #ifdef COMB_DELAYS
   // Most steps follow each other at once, some after a moment, few after a time in which others run transactions.
   const std::uint32_t chance = pg_prng_uint32(&pg_global_prng_state) % 100;
-  if (chance < 5) pg_usleep(pg_prng_uint32(&pg_global_prng_state) % 5000);
-  if (chance < 20) pg_usleep(pg_prng_uint32(&pg_global_prng_state) % 50);
+  if (chance < 10) pg_usleep(pg_prng_uint32(&pg_global_prng_state) % 5000);
+  if (chance < 40) pg_usleep(pg_prng_uint32(&pg_global_prng_state) % 50);
 #endif
 }
 

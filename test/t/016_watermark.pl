@@ -46,7 +46,7 @@ sub run_readers
 {
 	my ($database, $time, $meanwhile) = @_;
 	my ($out, $err) = ('', '');
-	my $run = IPC::Run::start([ $readers, $node->connstr($database), $seed, $time ], '>', \$out, '2>', \$err);
+	my $run = IPC::Run::start([ $readers, $node->connstr($database), $seed, $time ], '>', \$out, '2>', \$err, IPC::Run::timeout($time + 300));
 	$meanwhile->(time + $time) if $meanwhile;
 	my $right = $run->finish && !$err;
 	note($out);
