@@ -27,10 +27,12 @@ LANGUAGE C VOLATILE STRICT PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'comb_uuid_v7_at';
 COMMENT ON FUNCTION comb_uuid_v7(timestamptz) IS 'new uuid of version 7 for a given time';
 
--- A new id that carries a shard, in HotGuid's layout: Unix seconds, 40 bits that are random once for a session, a
--- 24-bit counter, the shard (any int). Each is greater than those before it of the same session and shard.
--- For a given time, all 64 bits between the seconds and the shard are random. Error 22008 for a time before 1970-01-01
--- and for the infinities; the seconds have 32 bits, and start again at 1970 after 2106-02-07 06:28:15 UTC.
+-- A new id that carries a shard, in HotGuid's layout: 32 bits of Unix seconds, 26 bits of the second's fraction, 38
+-- random bits, the shard (any int). It takes the next stamp of the sequence of comb_uuid(), so each id is greater than
+-- all hot ids before it, whatever their sessions and shards.
+-- A given time is kept to the microsecond and is no part of the sequence: ids of one time and shard differ in 38 random
+-- bits. Error 22008 for a time before 1970-01-01 and for the infinities. The seconds start again at 1970 after
+-- 2106-02-07 06:28:15 UTC.
 
 CREATE FUNCTION hot_uuid(shard int) RETURNS uuid
 LANGUAGE C VOLATILE STRICT PARALLEL SAFE
@@ -96,17 +98,18 @@ AS 'MODULE_PATHNAME', 'comb_reset';
 REVOKE ALL ON FUNCTION comb_reset() FROM PUBLIC;
 COMMENT ON FUNCTION comb_reset() IS 'set the sequence of ids back to the clock';
 
--- The watermark: the id below which no row appears any more. Every row with a smaller id that comb_uuid() or comb_uuid_v7()
--- made on this server, in the transaction that inserted the row, is visible to each snapshot that is taken after the
--- call, or never will be. So a reader loses no row that asks for id >= the watermark before and id < this one.
+-- The watermark: the id below which no row appears any more. Every row with a smaller id that comb_uuid(), comb_uuid_v7()
+-- or hot_uuid(shard) made on this server, in the transaction that inserted the row, is visible to each snapshot taken
+-- after the call, or never will be. So a reader loses no row that asks for ids from the last watermark to this one.
 -- Never less than a watermark returned before, unless comb_reset() or a wrong clock set the sequence back.
 --
 -- comb_watermark() is labelled version 4. It is exact for keys of comb_uuid(), and safe for keys of comb_uuid_v7(), of
--- which those of its own millisecond come with the next one. comb_watermark_v7() is labelled version 7, and only for
--- tables whose keys are all of version 7.
+-- which those of the same millisecond come with the next watermark. comb_watermark_v7() is labelled version 7, and only
+-- for tables whose keys are all of version 7. hot_watermark() is for keys of hot_uuid(shard), of all shards.
 --
 -- Error 0A000 in a statement that reads tables, because the snapshot of that statement is older than the watermark;
--- 25000 in REPEATABLE READ and SERIALIZABLE, for the same reason; 55000 on a standby; 53200 where no shared memory is left.
+-- 25000 in REPEATABLE READ and SERIALIZABLE, for the same reason; 55000 on a standby; 53200 where no shared memory is
+-- left.
 
 CREATE FUNCTION comb_watermark_support(internal) RETURNS internal
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
@@ -123,6 +126,11 @@ LANGUAGE C VOLATILE PARALLEL RESTRICTED SUPPORT comb_watermark_support
 AS 'MODULE_PATHNAME', 'comb_watermark_v7';
 COMMENT ON FUNCTION comb_watermark_v7() IS 'uuid of version 7 below which all rows are visible';
 
+CREATE FUNCTION hot_watermark() RETURNS uuid
+LANGUAGE C VOLATILE PARALLEL RESTRICTED SUPPORT comb_watermark_support
+AS 'MODULE_PATHNAME', 'hot_watermark';
+COMMENT ON FUNCTION hot_watermark() IS 'uuid of hot_uuid below which all rows are visible';
+
 -- What the watermark waits for: a row for each transaction that has taken an id and has not ended, with the process that
 -- runs it (pid) or the name it was prepared under (prepared), and the time of its first id, rounded down to the
 -- millisecond (since). The oldest one holds the watermark back. Errors 55000 and 53200 as above.
@@ -132,61 +140,58 @@ LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 10
 AS 'MODULE_PATHNAME', 'comb_watermark_holders';
 COMMENT ON FUNCTION comb_watermark_holders() IS 'transactions that hold the watermark back';
 
--- The layouts of COMBs: where the time stands in an id, and on which clock. doc/reference.md has a table of them.
--- They come from RT.Comb (postgres, mssql, oracle, legacy_postgres), Nilsson's COMB and NHibernate (legacy),
--- SequentialGuid (sequential_*), Morris and Berresford's sequential GUID, EF Core and MassTransit (process_ticks,
--- ticks), HotGuid (hot), RFC 9562 (v7, v1, v6) and SQL Server (newsequentialid). The last three are only read.
+-- A layout says where the time is stored in a uuid, and on which clock. Functions take and return it as text: one of
+-- the names in doc/reference.md, exactly as written there, or error 22023 with the list of names. The layouts come from
+-- RT.Comb (postgres, mssql, oracle, legacy_postgres), Nilsson's COMB and NHibernate (legacy), SequentialGuid
+-- (sequential_*), Morris and Berresford's sequential GUID, EF Core and MassTransit (process_ticks, ticks), HotGuid
+-- (hot), RFC 9562 (v7, v1, v6) and SQL Server (newsequentialid). The last three are only read.
 
-CREATE TYPE comb_layout AS ENUM (
-    'postgres', 'v7', 'mssql', 'oracle', 'legacy', 'legacy_postgres',
-    'sequential_string', 'sequential_binary', 'sequential_end', 'process_ticks', 'ticks', 'hot',
-    'v1', 'v6', 'newsequentialid');
-COMMENT ON TYPE comb_layout IS 'where the time stands in a uuid, and on which clock';
+-- A new id in a layout, for now, from the next stamp of the sequence of comb_uuid(). postgres and v7 are comb_uuid() and
+-- comb_uuid_v7(). process_ticks is at least 100 ns after the id before it, and has eight bytes that are random once per
+-- session. All others have the stamp's time at the layout's resolution, the rest of the stamp in the bits that the
+-- layout's system compares next, and random bits: they ascend in that system.
+-- Error 22023 for hot, which hot_uuid(shard) makes, and for layouts that are only read; 22008 for a time past the
+-- layout's range. PARALLEL RESTRICTED, because the eight bytes of process_ticks belong to the process.
 
--- A new id in a layout, for now. postgres and v7 are comb_uuid() and comb_uuid_v7(). process_ticks is part of their
--- sequence, at least 100 ns after the id before it, with eight bytes that are random once for a session. All others
--- have the clock at the layout's resolution, and random bits.
--- Error 22023 for hot, which hot_uuid(shard) makes, and for layouts that are only read; 22008 for a clock past the
--- layout's range.
-
-CREATE FUNCTION comb_generate(layout comb_layout) RETURNS uuid
-LANGUAGE C VOLATILE STRICT PARALLEL SAFE
+CREATE FUNCTION comb_generate(layout text) RETURNS uuid
+LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED
 AS 'MODULE_PATHNAME', 'comb_generate';
-COMMENT ON FUNCTION comb_generate(comb_layout) IS 'new uuid in a layout';
+COMMENT ON FUNCTION comb_generate(text) IS 'new uuid in a layout';
 
 -- The same for a given time, rounded down to the layout's resolution (postgres and v7 keep the microsecond); no part
 -- of the sequence, and all bits but time and label random. Error 22008 for a time that the layout cannot hold.
 
-CREATE FUNCTION comb_generate(layout comb_layout, at timestamptz) RETURNS uuid
+CREATE FUNCTION comb_generate(layout text, at timestamptz) RETURNS uuid
 LANGUAGE C VOLATILE STRICT PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'comb_generate_at';
-COMMENT ON FUNCTION comb_generate(comb_layout, timestamptz) IS 'new uuid in a layout for a given time';
+COMMENT ON FUNCTION comb_generate(text, timestamptz) IS 'new uuid in a layout for a given time';
 
 -- An id with its time overwritten, rounded down to the layout's resolution. Nothing else changes, but v7 sets version
 -- and variant as well. Error 22008 for a time that the layout cannot hold, 22023 for layouts that are only read.
 
-CREATE FUNCTION comb_set_timestamp(base uuid, at timestamptz, layout comb_layout) RETURNS uuid
+CREATE FUNCTION comb_set_timestamp(base uuid, at timestamptz, layout text) RETURNS uuid
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'comb_set_timestamp';
-COMMENT ON FUNCTION comb_set_timestamp(uuid, timestamptz, comb_layout) IS 'uuid with its time overwritten';
+COMMENT ON FUNCTION comb_set_timestamp(uuid, timestamptz, text) IS 'uuid with its time overwritten';
 
--- The time in an id of a layout, whatever its version says. NULL for an id that cannot be of the layout: legacy with
--- ticks past its day, v1, v6 and newsequentialid without their version and variant. No error.
+-- The time in an id of a layout. NULL for an id that cannot be of the layout: legacy with ticks past its day, and v7,
+-- v1, v6 and newsequentialid without their version and variant. All other layouts are read whatever the version is.
+-- Error 22023 for an unknown layout. The error is why the function is not LEAKPROOF: the layout can come from a row.
 
-CREATE FUNCTION comb_timestamp(id uuid, layout comb_layout) RETURNS timestamptz
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF
+CREATE FUNCTION comb_timestamp(id uuid, layout text) RETURNS timestamptz
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'comb_timestamp_layout';
-COMMENT ON FUNCTION comb_timestamp(uuid, comb_layout) IS 'time in a uuid of a layout';
+COMMENT ON FUNCTION comb_timestamp(uuid, text) IS 'time in a uuid of a layout';
 
 -- An id of one layout in another: one to one, and in the order of time. Error 22023 for a pair of layouts for which
 -- that cannot be, with those for which it can; 22023 from postgres to v7 for an id that is not of version 4, and back
 -- for one that is not of version 7; 22008 for a time that the target cannot hold, and for legacy with ticks past its
 -- day where the clock changes.
 
-CREATE FUNCTION comb_convert(id uuid, source comb_layout, target comb_layout) RETURNS uuid
+CREATE FUNCTION comb_convert(id uuid, source text, target text) RETURNS uuid
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'comb_convert';
-COMMENT ON FUNCTION comb_convert(uuid, comb_layout, comb_layout) IS 'uuid of one layout in another';
+COMMENT ON FUNCTION comb_convert(uuid, text, text) IS 'uuid of one layout in another';
 
 -- All 16 bytes rearranged, so that the order of SQL Server's uniqueidentifier before is that of PostgreSQL's uuid
 -- after, and the other way round. No error.
@@ -204,10 +209,42 @@ COMMENT ON FUNCTION comb_to_mssql(uuid) IS 'uuid whose order in SQL Server is th
 -- What an id may be: a row for each layout, with the time in it, and whether that is plausible, which is from
 -- 2000-01-01 to a day from now, and with the version and variant of v7, v1, v6 and newsequentialid. No error.
 
-CREATE FUNCTION comb_inspect(id uuid) RETURNS TABLE (layout comb_layout, at timestamptz, plausible bool)
+CREATE FUNCTION comb_inspect(id uuid) RETURNS TABLE (layout text, at timestamptz, plausible bool)
 LANGUAGE C STABLE STRICT PARALLEL SAFE ROWS 15
 AS 'MODULE_PATHNAME', 'comb_inspect';
 COMMENT ON FUNCTION comb_inspect(uuid) IS 'the time in a uuid in each layout, and whether it is plausible';
+
+-- A version 7 id as one that shows no time, and back: the mapping of uuidv47, bit for bit
+-- (https://github.com/stateless-me/uuidv47). The first 48 bits are XORed with the low 48 bits of SipHash-2-4 over the
+-- other 74 bits. The version becomes 4. The key is 16 bytes, the two halves of SipHash's key, each little-endian.
+-- Error 22023 for a key of another length, for comb_mask() of an id that is not of version 7, and for comb_unmask() of
+-- one that is not of version 4. A wrong key raises no error: it returns another id.
+
+CREATE FUNCTION comb_mask(id uuid, key bytea) RETURNS uuid
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'comb_mask';
+COMMENT ON FUNCTION comb_mask(uuid, bytea) IS 'version 7 uuid with its time hidden, as uuidv47 hides it';
+
+CREATE FUNCTION comb_unmask(id uuid, key bytea) RETURNS uuid
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'comb_unmask';
+COMMENT ON FUNCTION comb_unmask(uuid, bytea) IS 'version 7 uuid that comb_mask was given';
+
+-- Any id as a ULID: its 128 bits in 26 characters of Crockford's base 32 (https://github.com/ulid/spec). ULIDs sort as
+-- the ids do where digits sort before letters and letters by the alphabet. No error.
+
+CREATE FUNCTION comb_to_ulid(id uuid) RETURNS text
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF
+AS 'MODULE_PATHNAME', 'comb_to_ulid';
+COMMENT ON FUNCTION comb_to_ulid(uuid) IS 'uuid as the 26 characters of a ULID';
+
+-- And back. Upper and lower case are read alike, I and L as 1, O as 0. Error 22P02 for text that is not 26 characters
+-- long, has other characters, or has more than 128 bits.
+
+CREATE FUNCTION comb_from_ulid(ulid text) RETURNS uuid
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'comb_from_ulid';
+COMMENT ON FUNCTION comb_from_ulid(text) IS 'uuid of a ULID';
 
 -- Whether an id of hot_uuid() or HotGuid carries a shard: as hot_shard(id) = shard, but on a table that is partitioned
 -- with hot_shard_ops it reads the shard's partition alone. No error.
@@ -399,13 +436,9 @@ COMMENT ON OPERATOR <@ (uuid, comb_tstzrange) IS 'time in uuid is in range';
 CREATE OPERATOR @> (LEFTARG = comb_tstzrange, RIGHTARG = uuid, FUNCTION = tstzrange_contains_uuid, COMMUTATOR = <@);
 COMMENT ON OPERATOR @> (comb_tstzrange, uuid) IS 'range contains time in uuid';
 
--- The encoder and decoder that pg_partman 5.2 and later takes for a uuid column: comb_boundary() and comb_timestamp(),
--- with the uuid as text. Error 22P02 where the text is no uuid.
-
-CREATE FUNCTION comb_time_encoder(at timestamptz) RETURNS text
-LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF
-RETURN comb_boundary(at)::pg_catalog.text;
-COMMENT ON FUNCTION comb_time_encoder(timestamptz) IS 'p_time_encoder for pg_partman: smallest uuid of a time';
+-- The decoder that pg_partman 5.2 and later takes for a uuid column: comb_timestamp() of a uuid that is given as text.
+-- The encoder is comb_boundary() itself, because undo_partition compares its result with the column. Error 22P02 if the
+-- text is not a uuid.
 
 CREATE FUNCTION comb_time_decoder(encoded text) RETURNS timestamptz
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE

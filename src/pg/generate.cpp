@@ -12,12 +12,17 @@ namespace {
 
 // The clock is read first: a processor does what does not depend on it, the random bits and the memory for the result,
 // while it waits for the reading. The stamp is taken last, because it lets nothing overlap, and is lost by no error.
-template <version label>
-inline Datum next_uuid() {
+template <class Bits>
+inline Datum next_uuid(Bits&& bits) {
   const stamp now = clock_stamp();
   const std::uint64_t random = random_word();
   pg_uuid_t* result = new_uuid();
-  return uuid_result(uuid_from_stamp(next_stamp(now), label, random), result);
+  return uuid_result(bits(next_stamp(now), random), result);
+}
+
+template <version label>
+inline Datum next_labelled() {
+  return next_uuid([](stamp at, std::uint64_t random) { return uuid_from_stamp(at, label, random); });
 }
 
 Datum uuid_at(version label, TimestampTz at) {
@@ -29,29 +34,19 @@ Datum uuid_at(version label, TimestampTz at) {
   return uuid_result(uuid_from_stamp(stamp_from_micros(at + micros_from_1970_to_2000), label, random_word()));
 }
 
-constinit hot_state hot;
-
 }  // namespace
 
-COMB_FUNCTION(comb_uuid) { return next_uuid<version::comb>(); }
+COMB_FUNCTION(comb_uuid) { return next_labelled<version::comb>(); }
 
 COMB_FUNCTION(comb_uuid_at) { return uuid_at(version::comb, PG_GETARG_TIMESTAMPTZ(0)); }
 
-COMB_FUNCTION(comb_uuid_v7) { return next_uuid<version::v7>(); }
+COMB_FUNCTION(comb_uuid_v7) { return next_labelled<version::v7>(); }
 
 COMB_FUNCTION(comb_uuid_v7_at) { return uuid_at(version::v7, PG_GETARG_TIMESTAMPTZ(0)); }
 
 COMB_FUNCTION(hot_uuid) {
   const std::int32_t shard = PG_GETARG_INT32(0);
-  const auto now = static_cast<std::uint64_t>(clock_now().tv_sec);
-  const std::uint64_t random = random_word();
-  const hot_time last = hot.last;
-  const hot_step step = step_hot(hot, now, this_process(), random);
-  hot = step.next;
-  if (step.restarted)
-    warn_of_restart(static_cast<std::int64_t>(last.seconds) * USECS_PER_SEC,
-                    static_cast<std::int64_t>(now) * USECS_PER_SEC);
-  return uuid_result(uuid_from_hot(hot.last, shard));
+  return next_uuid([shard](stamp at, std::uint64_t random) { return hot_uuid_from_stamp(at, shard, random); });
 }
 
 COMB_FUNCTION(hot_uuid_at) {
@@ -63,7 +58,7 @@ COMB_FUNCTION(hot_uuid_at) {
             errdetail("It is %s.", timestamptz_to_str(at)));
   // unsigned, because the last days that a timestamptz holds lie past a signed number of microseconds since 1970
   const std::uint64_t micros = static_cast<std::uint64_t>(at) + micros_from_1970_to_2000;
-  return uuid_result(uuid_from_hot(hot_time_at(micros / USECS_PER_SEC, random_word()), shard));
+  return uuid_result(hot_uuid_from_stamp(hot_stamp_from_micros(micros), shard, random_word()));
 }
 
 }  // namespace comb::pg

@@ -2,7 +2,9 @@
 // order.
 #include "comb/layout.hpp"
 
+#include <cstddef>
 #include <iterator>
+#include <string_view>
 
 #include "comb/convert.hpp"
 #include "datum.hpp"
@@ -14,33 +16,6 @@ namespace comb::pg {
 
 namespace {
 
-// The layout that argument `n` names.
-//
-// A value of an enum comes as an Oid, which takes a look into the catalog to know. It is taken once for each place in a
-// query, and kept with the call's own state: another query looks again, also after the extension was created anew.
-const layout& layout_arg(FunctionCallInfo fcinfo, int n) {
-  struct known {
-    Oid value;
-    const layout* named;
-  };
-  constexpr int arguments = 3;
-  FmgrInfo* call = fcinfo->flinfo;
-  if (!call->fn_extra) [[unlikely]]
-    call->fn_extra = MemoryContextAllocZero(call->fn_mcxt, arguments * sizeof(known));
-
-  known& last = static_cast<known*>(call->fn_extra)[n];
-  const Oid value = PG_GETARG_OID(n);
-  if (last.value != value) [[unlikely]] {
-    HeapTuple tuple = SearchSysCache1(ENUMOID, ObjectIdGetDatum(value));
-    if (!HeapTupleIsValid(tuple)) elog(ERROR, "cache lookup failed for value %u of comb_layout", value);
-    const layout* named = find_layout(NameStr(reinterpret_cast<Form_pg_enum>(GETSTRUCT(tuple))->enumlabel));
-    ReleaseSysCache(tuple);
-    if (!named) elog(ERROR, "value %u of comb_layout is unknown to version %s of the library", value, COMB_VERSION);
-    last = {value, named};
-  }
-  return *last.named;
-}
-
 // "a, b, c": the layouts of which `which` is true.
 template <class Which>
 char* list_layouts(Which&& which) {
@@ -49,6 +24,34 @@ char* list_layouts(Which&& which) {
   for (const layout& one : layouts)
     if (which(one)) appendStringInfo(&list, "%s%s", list.len > 0 ? ", " : "", one.name);
   return list.data;
+}
+
+// The layout that argument `n` names.
+//
+// A name is looked up once for each place in a query, and the layout is kept with the call's state. Each call compares
+// the name with that of the layout, so a name that changes from row to row is looked up anew.
+const layout& layout_arg(FunctionCallInfo fcinfo, int n) {
+  struct known {
+    const layout* named;
+    std::size_t length;
+  };
+  constexpr int arguments = 3;
+  FmgrInfo* call = fcinfo->flinfo;
+  if (!call->fn_extra) [[unlikely]]
+    call->fn_extra = MemoryContextAllocZero(call->fn_mcxt, arguments * sizeof(known));
+
+  known& last = static_cast<known*>(call->fn_extra)[n];
+  const text* arg = PG_GETARG_TEXT_PP(n);
+  const std::string_view name{VARDATA_ANY(arg), VARSIZE_ANY_EXHDR(arg)};
+  if (!last.named || name != std::string_view{last.named->name, last.length}) [[unlikely]] {
+    const layout* named = find_layout(name);
+    if (!named)
+      ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+              errmsg("unrecognized layout \"%s\"", text_to_cstring(arg)),
+              errhint("Available layouts: %s.", list_layouts([](const layout&) { return true; })));
+    last = {named, name.size()};
+  }
+  return *last.named;
 }
 
 [[noreturn]] void cannot_generate(const layout& as) {
@@ -102,10 +105,12 @@ COMB_FUNCTION(comb_generate) {
     }
     case making::ticks:
       return uuid_result(process_ticks(as));
-    case making::clock: {
+    case making::sorted: {
       const stamp now = clock_stamp();
-      micros_for(as, timestamptz_from_unix(micros_from_stamp(now)));
-      return uuid_result(uuid_from_count(count_from_stamp(now, as), as, random_uuid()));
+      const uuid random = random_uuid();
+      const stamp next = next_stamp(now);
+      micros_for(as, timestamptz_from_unix(micros_from_stamp(next)));
+      return uuid_result(uuid_from_stamp(next, as, random));
     }
     case making::hot:
     case making::none:
@@ -204,14 +209,10 @@ COMB_FUNCTION(comb_inspect) {
 
   const uuid id = uuid_arg(fcinfo, 0);
   const layout& as = layouts[call->call_cntr];
-  const Oid name =
-      GetSysCacheOid2(ENUMTYPOIDNAME, Anum_pg_enum_oid, ObjectIdGetDatum(TupleDescAttr(call->tuple_desc, 0)->atttypid),
-                      CStringGetDatum(as.name));
-  if (!OidIsValid(name)) elog(ERROR, "comb_layout has no value \"%s\"", as.name);
-
   const std::optional<std::int64_t> micros = comb::comb_timestamp(id, as);
   const std::int64_t now = GetCurrentTransactionStartTimestamp() + micros_from_1970_to_2000;
-  Datum values[] = {ObjectIdGetDatum(name), micros ? TimestampTzGetDatum(timestamptz_from_unix(*micros)) : Datum{},
+  Datum values[] = {CStringGetTextDatum(as.name),
+                    micros ? TimestampTzGetDatum(timestamptz_from_unix(*micros)) : Datum{},
                     BoolGetDatum(is_plausible(id, as, now))};
   bool nulls[] = {false, !micros, false};
   SRF_RETURN_NEXT(call, HeapTupleGetDatum(heap_form_tuple(call->tuple_desc, values, nulls)));

@@ -10,7 +10,6 @@ extern "C" {
 #include <access/xlog.h>
 #include <access/xlogrecovery.h>
 #include <catalog/pg_class.h>
-#include <catalog/pg_enum.h>
 #include <catalog/pg_type.h>
 #include <common/file_perm.h>
 #include <common/pg_prng.h>
@@ -30,7 +29,6 @@ extern "C" {
 #include <utils/builtins.h>
 #include <utils/guc.h>
 #include <utils/rangetypes.h>
-#include <utils/syscache.h>
 #include <utils/timestamp.h>
 #include <utils/uuid.h>
 }

@@ -1,4 +1,4 @@
-// comb_watermark(), comb_watermark_v7(), comb_watermark_holders(): up to which id a table can be read without gaps.
+// comb_watermark(), comb_watermark_v7(), hot_watermark(), comb_watermark_holders(): up to which id a table can be read without gaps.
 //
 // Wording. A transaction *announces* the lower bound of its stamps before it takes the first one. The *word* of a
 // process holds the announcement of its latest transaction. A word *counts* while that transaction runs. The *floor* is
@@ -25,6 +25,7 @@
 
 #include <algorithm>
 
+#include "comb/hot.hpp"
 #include "datum.hpp"
 #include "delay.hpp"
 #include "postgres.hpp"
@@ -299,6 +300,8 @@ COMB_FUNCTION(comb_watermark_holders) {
   SPI_finish();
   return Datum{0};
 }
+
+COMB_FUNCTION(hot_watermark) { return uuid_result(hot_uuid_from_stamp(take_watermark(), 0, 0)); }
 
 // Refuses comb_watermark() in a statement that reads tables.
 COMB_FUNCTION(comb_watermark_support) {

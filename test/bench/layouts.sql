@@ -17,7 +17,7 @@ SELECT call, format('SELECT count(%s) FROM keys', call), 'id'
 FROM unnest(ARRAY['id', 'comb_timestamp(id)']) AS call
 UNION ALL
 SELECT call, format('SELECT count(%s) FROM keys', call), 'comb_timestamp(id)'
-FROM unnest(enum_range(NULL::comb_layout)) AS layout,
+FROM comb_inspect('00000000-0000-0000-0000-000000000000') AS layouts (layout),
      LATERAL (SELECT format('comb_timestamp(%s, %L)', CASE layout WHEN 'legacy' THEN 'legacy' ELSE 'id' END, layout) AS call) AS c
 UNION ALL
 SELECT call, format('SELECT count(%s) FROM keys', call), 'id'

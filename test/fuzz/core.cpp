@@ -121,28 +121,16 @@ void check_sequence(stamp last, stamp now) {
 
 void check_hot(std::int64_t time, std::uint64_t number, std::int64_t other) {
   const auto shard = static_cast<std::int32_t>(number);
-  const auto seconds = static_cast<std::uint64_t>(time) >> 24;
-  const uuid given = uuid_from_hot(hot_time_at(seconds, number), shard);
-  MUST(hot_shard(given) == shard);
-  MUST(hot_timestamp(given) == static_cast<std::int64_t>(seconds & 0xffffffff) * 1'000'000);
+  const auto at = static_cast<stamp>(time), near = at + static_cast<stamp>(other) % (2 * stamps_per_second);
+  const uuid id = hot_uuid_from_stamp(at, shard, number), then = hot_uuid_from_stamp(near, ~shard, ~number);
+  MUST(hot_shard(id) == shard && hot_shard(then) == ~shard);
+  MUST(hot_timestamp(id) == static_cast<std::int64_t>(at / stamps_per_second & 0xffffffff) * 1'000'000);
+  MUST(((id.high() << 32 | id.low() >> 32) ^ number) << (64 - hot_random_bits) == 0);
+  // ids ascend with their stamps, except where the seconds wrap
+  if (at < near && at / stamps_per_second >> 32 == near / stamps_per_second >> 32) MUST(id < then);
 
-  const hot_state state{1, hot_time_at(seconds, number)};
-  const std::uint64_t now = static_cast<std::uint64_t>(other) >> 24;
-  for (const std::uint64_t clock : {now, seconds, seconds - seconds % 100'000})
-    for (const std::uint64_t owner : {1, 2}) {
-      const hot_step step = step_hot(state, clock, owner, static_cast<std::uint64_t>(other));
-      const hot_time &last = state.last, &next = step.next.last;
-      MUST(step.next.owner == owner && next.counter <= 0xffffff && next.node >> 40 == 0);
-      MUST(step.restarted == (owner == 1 && seconds > clock + 86'400));
-      if (owner != 1 || step.restarted) {
-        MUST(next.seconds == clock && next.node == static_cast<std::uint64_t>(other) >> 24);
-        continue;
-      }
-      MUST(next.node == last.node && next.seconds >= clock && next.seconds <= std::max(clock, seconds + 1));
-      MUST(next.seconds > last.seconds || (next.seconds == last.seconds && next.counter > last.counter));
-      // ids are greater, but for the wrap of their seconds
-      MUST(next.seconds >> 32 != last.seconds >> 32 || uuid_from_hot(next, shard) > uuid_from_hot(last, shard));
-    }
+  const auto micros = static_cast<std::uint64_t>(time);
+  MUST(micros_from_stamp(hot_stamp_from_micros(micros)) == static_cast<std::int64_t>(micros % 4'294'967'296'000'000));
 
   const auto modulus = static_cast<std::int32_t>(number >> 33) % 0x3fffffff + 1;
   const std::int32_t remainder = hot_shard_remainder(shard, modulus);
@@ -234,6 +222,16 @@ void check_layout(const layout& as, const uuid& a, const uuid& b, std::int64_t t
   if (holds(as, since_1970)) {
     const std::uint64_t now_count = count_from_stamp(stamp_from_micros(since_1970), as);
     MUST(ticks ? as.time.micros(now_count) == since_1970 : now_count == as.time.count(since_1970));
+
+    const stamp at = stamp_from_micros(since_1970), then = at + count_b % stamps_per_second;
+    if (as.making != making::sorted || then <= at || !holds(as, micros_from_stamp(then))) return;
+    const auto sorted = [&as](const uuid& id) {
+      if (as.where.at_end) return comb_from_mssql(id);
+      return &as.where == &first_48_turned ? turn_groups(id) : id;
+    };
+    const uuid first = uuid_from_stamp(at, as, a), next = uuid_from_stamp(then, as, b);
+    MUST(sorted(first) < sorted(next));
+    MUST(as.where.take(first) == now_count && (as.label == label::none || is_labelled(first, as.label)));
   }
 }
 
@@ -273,6 +271,25 @@ void check_mssql(const uuid& a, const uuid& b) {
   for (const int bits : {48, 64}) MUST(exchange_ends(exchange_ends(a, bits), bits) == a);
 }
 
+void check_mask(const uuid& a, const uuid& b) {
+  const mask_key key{{b.high(), b.low()}};
+  const auto masked = mask(a, key), unmasked = unmask(a, key);
+  MUST(masked.has_value() == is_labelled(a, label::v7) && unmasked.has_value() == is_labelled(a, label::random));
+  for (const auto& changed : {masked, unmasked})
+    if (changed) MUST(changed->low() == a.low() && ((changed->high() ^ a.high()) & 0xfff) == 0);
+  if (masked) MUST(unmask(*masked, key) == a);
+  if (unmasked) MUST(mask(*unmasked, key) == a);
+}
+
+void check_ulid(const uuid& a, const uuid& b, std::string_view text) {
+  const ulid_text of_a = to_ulid(a), of_b = to_ulid(b);
+  MUST(std::strlen(of_a.chars) == ulid_length && from_ulid(of_a.chars) == a);
+  MUST(order(of_a.chars, of_b.chars, ulid_length) == order(a, b));
+  // whatever text is read as an id is the same id in the usual spelling
+  for (const std::string_view any : {text, text.substr(0, ulid_length)})
+    if (const auto id = from_ulid(any)) MUST(any.size() == ulid_length && from_ulid(to_ulid(*id).chars) == id);
+}
+
 }  // namespace
 }  // namespace comb
 
@@ -294,5 +311,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   check_layout(from, ids[1], ids[0], times[1], times[0]);
   check_conversion(from, to, ids[0], ids[1]);
   check_mssql(ids[0], ids[1]);
+  check_mask(ids[0], ids[1]);
+  check_ulid(ids[0], ids[1], {reinterpret_cast<const char*>(data), size});
   return 0;
 }

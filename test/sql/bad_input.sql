@@ -4,7 +4,7 @@ SET TimeZone = 'UTC'; SET DateStyle = 'ISO';
 SET jit = off; -- each call is a query of its own, too short to be compiled
 
 CREATE TEMP TABLE vals (type regtype, value text);
-INSERT INTO vals SELECT 'comb_layout', unnest(enum_range(NULL::comb_layout))::text;
+INSERT INTO vals SELECT 'text', layout FROM comb_inspect('00000000-0000-0000-0000-000000000000');
 INSERT INTO vals VALUES
   ('uuid', '00000000-0000-0000-0000-000000000000'), ('uuid', 'ffffffff-ffff-ffff-ffff-ffffffffffff'),
   ('uuid', '018e5f3b-ff48-47cc-b5ba-d01c25cc63a7'), ('uuid', '017f22e2-79b0-7cc3-98c4-dc0c0c07398f'),
@@ -14,7 +14,9 @@ INSERT INTO vals VALUES
   ('timestamptz', '294276-12-31 23:59:59.999999+00'), ('timestamptz', 'infinity'),
   ('int', '-2147483648'), ('int', '-1'), ('int', '0'), ('int', '1'), ('int', '2147483647'),
   ('bigint', '-9223372036854775808'), ('bigint', '0'), ('bigint', '9223372036854775807'),
-  ('text', ''), ('text', 'x'), ('text', '018e5f3b-ff48-47cc-b5ba-d01c25cc63a7');
+  ('text', ''), ('text', 'x'), ('text', '018e5f3b-ff48-47cc-b5ba-d01c25cc63a7'),
+  ('text', '01ARZ3NDEKTSV4RRFFQ69G5FAV'), ('text', '80000000000000000000000000'),
+  ('bytea', ''), ('bytea', '\x000102030405060708090a0b0c0d0e0f'), ('bytea', '\x000102030405060708090a0b0c0d0e0f10');
 INSERT INTO vals SELECT type, value FROM unnest(ARRAY['tstzrange', 'comb_tstzrange']::regtype[]) AS type,
   unnest(ARRAY['empty', '(,)', '[-infinity,infinity]', '(infinity,)', '[2026-11-20 12:00:00+00,)', '(,1969-01-01 00:00:00+00]']) AS value;
 INSERT INTO vals SELECT DISTINCT type, NULL FROM vals;
@@ -62,7 +64,7 @@ WITH RECURSIVE calls AS (
   SELECT member, types, call, args || format('%L::%s', value, type)
   FROM calls JOIN vals ON type = types[cardinality(args) + 1]
 )
-SELECT member, array_to_string(args, ', ') AS args, outcome, regexp_replace(message, '"\w+"|[0-9a-f]{8}-\S+', '...', 'g') AS message
+SELECT member, array_to_string(args, ', ') AS args, outcome, regexp_replace(message, '"[^" ]*"|[0-9a-f]{8}-\S+', '...', 'g') AS message
 FROM calls, LATERAL pg_temp.outcome('SELECT ' || format(call, VARIADIC args))
 WHERE cardinality(args) = cardinality(types);
 
@@ -80,7 +82,7 @@ FROM members, generate_series(1, cardinality(types)) AS place, unnest(ARRAY['tru
                             END ORDER BY n)
            FROM unnest(types) WITH ORDINALITY AS u (t, n)) AS a (args),
   LATERAL pg_temp.outcome('SELECT ' || format(call, VARIADIC args))
-WHERE types[place] <> 'internal'::regtype AND NOT (wrong = $$'?'$$ AND types[place] = 'text'::regtype)
+WHERE types[place] <> 'internal'::regtype AND NOT (wrong = $$'?'$$ AND types[place] IN ('text'::regtype, 'bytea'::regtype))
 GROUP BY wrong, outcome ORDER BY wrong, outcome COLLATE "C";
 
 -- What comes of the role that asks, and of settings.

@@ -100,8 +100,7 @@ WHERE d.refclassid = 'pg_extension'::regclass AND d.classid = 'pg_operator'::reg
   AND d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'comb')
 ORDER BY o.oid::regoperator::text COLLATE "C";
 
--- pg_partman's encoder and decoder.
-SELECT comb_time_encoder('2026-12-01 00:00:00+00'), comb_time_decoder(comb_time_encoder('2026-12-01 00:00:00+00')),
-       comb_time_encoder(NULL), comb_time_decoder(NULL);
+-- pg_partman's decoder.
+SELECT comb_time_decoder(comb_boundary('2026-12-01 00:00:00+00')::text), comb_time_decoder(NULL);
 \set VERBOSITY terse
 SELECT comb_time_decoder('December');

@@ -1,4 +1,4 @@
--- Hot ids: the shard and the second inside.
+-- Hot ids: the shard and the time inside.
 SET TimeZone = 'UTC'; SET DateStyle = 'ISO';
 
 -- HotGuid's own.
@@ -17,15 +17,28 @@ FROM vectors;
 SELECT shard, right(hot_uuid(shard)::text, 8) AS bytes, hot_shard(hot_uuid(shard)) = shard AS read
 FROM unnest(ARRAY[0, 1, 258, 2147483647, -1, -2147483648]) AS shard;
 
--- The time is now; a given one is kept to the second, and wraps after 2106 as HotGuid's does.
+-- The time is now. A given time wraps after 2106, as HotGuid's does.
 SELECT hot_timestamp(hot_uuid(1)) BETWEEN now() - interval '1 minute' AND clock_timestamp() AS now;
 SELECT hot_timestamp(hot_uuid(1, at)) FROM unnest(ARRAY['1970-01-01 00:00:00+00', '2026-11-20 12:00:00.999999+00',
   '2106-02-07 06:28:15.999999+00', '2106-02-07 06:28:16+00']::timestamptz[]) AS at;
 
--- Within a session the five bytes stay, and all else between second and shard counts up.
-SELECT count(DISTINCT substr(id::text, 10, 11)) AS nodes, count(DISTINCT id) AS different
-FROM (SELECT hot_uuid(9) AS id FROM generate_series(1, 100000)) AS made;
+-- Ids ascend whatever their shards are, and their stamps are those of one sequence with the other kinds of id.
+CREATE FUNCTION hot_micros(id uuid) RETURNS timestamptz LANGUAGE sql
+RETURN hot_timestamp(id) + (('x' || translate(substr(id::text, 10, 8), '-', ''))::bit(28) >> 2)::int / 65536.0 * interval '1 ms';
+CREATE TEMP TABLE made AS
+SELECT n, hot_uuid((n * 7919) % 1000 - 500) AS a, comb_uuid() AS b, hot_uuid(-n) AS c FROM generate_series(1, 100000) AS n;
+SELECT count(*) FILTER (WHERE a >= c) AS a_c, count(*) FILTER (WHERE c_before >= a) AS c_a,
+       count(*) FILTER (WHERE hot_micros(a) > comb_timestamp_micros(b) + interval '1 us') AS a_b,
+       count(*) FILTER (WHERE comb_timestamp_micros(b) > hot_micros(c) + interval '1 us') AS b_c
+FROM (SELECT *, lag(c) OVER (ORDER BY n) AS c_before FROM made) AS pairs;
 
--- For a given time all 64 bits between second and shard are random.
-SELECT count(DISTINCT id) AS different, count(DISTINCT substr(id::text, 10, 11)) > 9990 AS node_too
-FROM (SELECT hot_uuid(9, '2026-11-20 12:00:00+00') AS id FROM generate_series(1, 10000)) AS made;
+-- A given time is kept to the microsecond.
+SELECT count(*) AS times, count(*) FILTER (WHERE hot_micros(hot_uuid(1, at)) = at) AS kept
+FROM (SELECT timestamptz '2026-11-20 11:59:59.998+00' + n * interval '7 us' AS at FROM generate_series(1, 1000) AS n) AS given;
+
+-- For a given time, the 38 bits between the fraction and the shard are random: over a thousand ids each is seen both set
+-- and not.
+SELECT count(DISTINCT id) AS different, replace((~(bit_or(bits) & ~bit_and(bits)))::text, '1', '#') AS fixed
+FROM (SELECT hot_uuid(9, '2026-11-20 12:00:00.123456+00') AS id FROM generate_series(1, 1000)) AS made,
+     LATERAL (SELECT ('x' || replace(id::text, '-', ''))::bit(128) AS bits) AS b;
+DROP FUNCTION hot_micros;

@@ -6,7 +6,7 @@ SET TimeZone = 'UTC'; SET DateStyle = 'ISO';
 \set file :folder '/vectors/layouts.csv'
 \set lines `cat :'file'`
 CREATE TEMP TABLE vectors AS
-SELECT split_part(line, ',', 1)::comb_layout AS layout, nullif(split_part(line, ',', 2), '')::uuid AS base,
+SELECT split_part(line, ',', 1) AS layout, nullif(split_part(line, ',', 2), '')::uuid AS base,
        nullif(split_part(line, ',', 3), '')::timestamptz AS at, split_part(line, ',', 4)::uuid AS id,
        split_part(line, ',', 5)::timestamptz AS decoded
 FROM string_to_table(:'lines', E'\n') WITH ORDINALITY AS l (line, n) WHERE n > 1;
@@ -23,7 +23,7 @@ FROM (SELECT split_part(line, ',', 1)::uuid AS id, split_part(line, ',', 2)::tim
       FROM string_to_table(:'lines', E'\n') WITH ORDINALITY AS l (line, n) WHERE n > 1) AS nhibernate;
 
 -- Examples printed in the documents that the layouts come from.
-SELECT layout, id, comb_timestamp(id, layout::comb_layout) AS time
+SELECT layout, id, comb_timestamp(id, layout) AS time
 FROM (VALUES ('sequential_string', '39babcb4-e446-4ed5-4012-2e27653a9d13'::uuid),
              ('sequential_end', 'a47ec5e3-8d62-4cc1-e132-39babcb4e47a'),
              ('sequential_binary', 'b4bcba39-58eb-47ce-8890-71e7867d67a5'),
@@ -39,7 +39,7 @@ FROM (VALUES ('sequential_string', '39babcb4-e446-4ed5-4012-2e27653a9d13'::uuid)
 
 -- New ids: their label, the present time, a given one at the layout's resolution, and random bits elsewhere.
 CREATE TEMP TABLE made_layouts AS
-SELECT layout FROM unnest(enum_range(NULL::comb_layout)) AS layout WHERE layout NOT IN ('hot', 'v1', 'v6', 'newsequentialid');
+SELECT layout FROM comb_inspect('00000000-0000-0000-0000-000000000000') WHERE layout NOT IN ('hot', 'v1', 'v6', 'newsequentialid');
 SELECT layout,
        CASE WHEN bool_and(id::text ~ '^.{14}4.{4}[89ab]') THEN 4 WHEN bool_and(id::text ~ '^.{14}7.{4}[89ab]') THEN 7 END AS version,
        bool_and(comb_timestamp(id, layout) BETWEEN now() - interval '10 ms' AND clock_timestamp()) AS now,
@@ -55,7 +55,7 @@ GROUP BY layout ORDER BY layout;
 
 -- Those of the sequence keep the microsecond, and ascend with each other.
 SELECT layout, comb_timestamp_micros(comb_generate(layout, '2026-11-20 12:00:00.123456+00'))
-FROM unnest(ARRAY['postgres', 'v7']::comb_layout[]) AS layout;
+FROM unnest(ARRAY['postgres', 'v7']) AS layout;
 CREATE TEMP TABLE sequence AS
 SELECT n, comb_generate('postgres') AS a, comb_uuid() AS b, comb_generate('process_ticks') AS c, comb_generate('v7') AS d
 FROM generate_series(1, 50000) AS n;
@@ -95,8 +95,8 @@ SELECT * FROM (VALUES ('postgres', '1970-01-01 00:00:00+00'::timestamptz, '10889
                       ('sequential_end', '0001-01-01 00:00:00+00', '8920-08-03 05:31:50.655999+00'),
                       ('ticks', '0001-01-01 00:00:00+00', '58455-01-01 00:00:00+00'),
                       ('hot', '1970-01-01 00:00:00+00', '2106-02-07 06:28:15.999999+00')) AS r (layout, first, last);
-SELECT layout, comb_timestamp(comb_set_timestamp(nil(), first, layout::comb_layout), layout::comb_layout) AS first,
-       comb_timestamp(comb_set_timestamp(nil(), last, layout::comb_layout), layout::comb_layout) AS last
+SELECT layout, comb_timestamp(comb_set_timestamp(nil(), first, layout), layout) AS first,
+       comb_timestamp(comb_set_timestamp(nil(), last, layout), layout) AS last
 FROM ranges;
 SELECT outcome(format('SELECT comb_set_timestamp(nil(), %L, %L)', at, layout)) AS outcome
 FROM ranges, LATERAL (VALUES (first - interval '1 microsecond'), (last + interval '1 microsecond')) AS beyond (at)
@@ -108,9 +108,19 @@ FROM ranges, unnest(ARRAY['-infinity', 'infinity', '4713-01-01 00:00:00+00 BC', 
 -- Layouts that cannot be made or set.
 SELECT outcome(query) FROM (VALUES ('SELECT comb_generate(''hot'')'), ('SELECT comb_generate(''hot'', now())'),
   ('SELECT comb_generate(''v1'')'), ('SELECT comb_generate(''newsequentialid'', now())'),
-  ('SELECT comb_set_timestamp(nil(), now(), ''v6'')'), ('SELECT comb_timestamp(nil(), ''guid'')')) AS v (query);
+  ('SELECT comb_set_timestamp(nil(), now(), ''v6'')')) AS v (query);
 
--- A query over mixed data goes through.
+-- A name is taken exactly as it is written, from any type that casts to text. Each function lists the names.
+SELECT outcome('SELECT comb_timestamp(nil(), ''guid'')');
+SELECT split_part(outcome(format('SELECT comb_timestamp(nil(), %L)', name)), E'\n', 1) AS outcome
+FROM unnest(ARRAY['', 'v', 'v77', 'V7', ' v7', 'mssql ']) AS name;
+SELECT outcome(query) LIKE '22023: unrecognized layout "guid"%postgres, v7, mssql%newsequentialid.' AS listed, query
+FROM (VALUES ('SELECT comb_generate(''guid'')'), ('SELECT comb_generate(''guid'', now())'),
+  ('SELECT comb_set_timestamp(nil(), now(), ''guid'')'), ('SELECT comb_convert(nil(), ''guid'', ''mssql'')'),
+  ('SELECT comb_convert(nil(), ''mssql'', ''guid'')')) AS v (query);
+SELECT comb_timestamp(nil(), 'mssql'::varchar), comb_timestamp(nil(), 'mssql'::name), comb_timestamp(nil(), 'mssql'::varchar(10));
+
+-- A query over mixed data goes through. Version 4 keys have no time as v7, where one in ten would be past the year 9999.
 SELECT count(*) AS ids, count(comb_timestamp(id, 'legacy')) BETWEEN 30 AND 100 AS some_legacy,
        count(comb_timestamp(id, 'v1')) AS v1, count(comb_timestamp(id, 'v6')) AS v6,
        count(comb_timestamp(id, 'newsequentialid')) BETWEEN 450 AND 800 AS some_newsequentialid, count(comb_timestamp(id, 'v7')) AS v7
@@ -119,9 +129,16 @@ FROM (SELECT gen_random_uuid() AS id FROM generate_series(1, 10000)) AS random;
 SELECT comb_generate(NULL), comb_generate('mssql', NULL), comb_set_timestamp(NULL, now(), 'mssql'),
        comb_timestamp(NULL, 'mssql'), comb_convert(NULL, 'mssql', 'oracle'), comb_to_mssql(NULL), comb_from_mssql(NULL);
 
--- The layout may differ from row to row, and the type may be made anew.
+-- The layout may differ from row to row, in each argument, and be a long text that is stored compressed.
 SELECT layout, comb_timestamp(comb_set_timestamp(nil(), '2026-11-20 12:00:00+00', layout), layout)
-FROM unnest(ARRAY['mssql', 'hot', 'mssql', 'ticks', 'legacy', 'mssql']::comb_layout[]) AS layout;
+FROM unnest(ARRAY['mssql', 'hot', 'mssql', 'ticks', 'legacy', 'mssql']) AS layout;
+SELECT source, target, comb_convert('00010203-0405-4607-8809-0a0b0c0d0e0f', source, target)
+FROM (VALUES ('mssql', 'oracle'), ('oracle', 'mssql'), ('mssql', 'mssql'), ('ticks', 'process_ticks'), ('postgres', 'v7'), ('postgres', 'oracle'))
+  AS v (source, target);
+CREATE TEMP TABLE wrong (layout text);
+INSERT INTO wrong VALUES ('mssql'), (repeat('mssql', 3000));
+SELECT pg_column_size(layout) < length(layout) AS compressed,
+       left(outcome(format('SELECT comb_timestamp(nil(), layout) FROM wrong WHERE ctid = %L', ctid)), 35) AS outcome FROM wrong;
 PREPARE again AS SELECT comb_timestamp('d01c25cc-63a7-47cc-b5ba-018e5f3bff48', 'mssql');
 EXECUTE again;
 DROP EXTENSION comb;

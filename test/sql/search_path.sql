@@ -16,6 +16,7 @@ CREATE OPERATOR tricks.>= (LEFTARG = uuid, RIGHTARG = uuid, FUNCTION = tricks.wr
 CREATE OPERATOR tricks.>= (LEFTARG = timestamptz, RIGHTARG = timestamptz, FUNCTION = tricks.wrong);
 CREATE OPERATOR tricks.+ (LEFTARG = timestamptz, RIGHTARG = interval, FUNCTION = tricks.wrong);
 CREATE DOMAIN tricks.uuid AS text;
+CREATE DOMAIN tricks.text AS int4;
 CREATE DOMAIN tricks.int4 AS text;
 CREATE DOMAIN tricks.tstzrange AS text;
 
@@ -33,7 +34,6 @@ SELECT comb_timestamp(comb_uuid()) OPERATOR(pg_catalog.>=) (SELECT pg_catalog.mi
 SELECT pg_catalog.count(*) FROM compared
 WHERE id >= ms AND NOT id > ms AND ms <= id AND id <@ pg_catalog.tstzrange(ms, ms, '[]') AND NOT pg_catalog.tstzrange(ms, ms, '()') @> id;
 
-CREATE TYPE pg_temp.comb_layout AS ENUM ('wrong');
 DROP EXTENSION comb;
 CREATE EXTENSION comb SCHEMA tricks;
 SELECT pg_catalog.count(*) FROM before

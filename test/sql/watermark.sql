@@ -20,6 +20,11 @@ SELECT :'held'::uuid >= :'watermark' AS held, :'released'::uuid > :'held' AS rel
 SELECT comb_watermark()::text ~ '^.{14}4.{4}[89ab]' AS version_4, comb_watermark_v7()::text ~ '^.{14}7.{4}[89ab]' AS version_7;
 SELECT comb_timestamp(comb_watermark()) BETWEEN now() - interval '1 minute' AND clock_timestamp() AS recent;
 
+-- Hot ids of all shards.
+SELECT hot_uuid(-1) AS before \gset
+SELECT hot_watermark() AS watermark \gset
+SELECT :'before'::uuid < :'watermark' AS before, :'watermark' < hot_uuid(0) AS after, hot_shard(:'watermark') AS shard;
+
 -- It is called in a statement of its own.
 CREATE TABLE places (reader text PRIMARY KEY, place uuid);
 CREATE VIEW latest AS SELECT comb_watermark() AS watermark;

@@ -73,21 +73,6 @@ my $log = slurp_file($node->logfile, $log_start);
 my $warnings = () = $log =~ /WARNING:  ids start again from the clock/g;
 is($warnings, 1, 'with one warning for the server');
 
-# The same for hot ids, which each session orders by itself.
-my @hot = map { scalar $old[0]->query('SELECT hot_uuid(1)') } 1 .. 2;
-Comb::set_clock($clock, '-60');
-push @hot, map { scalar $old[0]->query('SELECT hot_uuid(1)') } 1 .. 2;
-ok(Comb::ascending(@hot), 'hot ids ascend when the clock steps back');
-Comb::set_clock($clock, '+730d');
-push @hot, scalar $old[0]->query('SELECT hot_uuid(1)');
-ok(Comb::ascending(@hot), 'and follow it ahead');
-Comb::set_clock($clock, '+61');
-$log_start = -s $node->logfile;
-my $restarted = $old[0]->query('SELECT hot_uuid(1)');
-like(slurp_file($node->logfile, $log_start), qr/start again from the clock/, 'back from two years ahead there is a warning');
-cmp_ok($restarted, 'lt', $hot[-1], 'and hot ids start again');
-isnt(substr($restarted, 9, 11), substr($hot[0], 9, 11), 'with new random bytes, for these seconds were used before');
-
 # Ten minutes ahead and back is less than a day: ids wait for the clock, until somebody resets the sequence.
 Comb::set_clock($clock, '+661');
 ids();

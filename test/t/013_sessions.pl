@@ -18,23 +18,23 @@ for my $preload ('', 'comb')
 	is($node->safe_psql('postgres', 'SELECT shared_memory FROM comb_status()'),
 		$preload ? 'reserved at server start' : 'taken on first use', "$how: the word is in shared memory");
 
-	my (%ids, %random, %nodes);
+	my (%ids, %random, %hot_random);
 	for my $connection (1 .. 200)
 	{
 		for my $row (split /\n/, $node->safe_psql('postgres', 'SELECT comb_uuid(), hot_uuid(1) FROM generate_series(1, 3)'))
 		{
 			my ($id, $hot) = split /\|/, $row;
 			$ids{$id}++;
-			# the last 58 bits of the one, bytes 4 to 8 of the other
-			(my $digits = $id) =~ tr/-//d;
+			# the last 58 bits of the one, 38 bits before the shard of the other
+			tr/-//d for my $digits = $id, my $hot_digits = $hot;
 			my $tail = hex(substr($digits, 17, 1)) & 3;
 			$random{ $tail . substr($digits, 18) }++;
-			$nodes{ substr($hot, 9, 11) }{$connection}++;
+			$hot_random{ (hex(substr($hot_digits, 14, 1)) & 3) . substr($hot_digits, 15, 9) }++;
 		}
 	}
 	is(scalar keys %ids, 600, "$how: 200 short connections give no id twice");
 	is(scalar keys %random, 600, "$how: and no random bits twice");
-	is(scalar keys %nodes, 200, "$how: each has five bytes of its own for hot_uuid");
+	is(scalar keys %hot_random, 600, "$how: nor those of a hot id");
 	$node->stop;
 }
 

@@ -1,7 +1,10 @@
-# Ids of layouts that are part of the sequence, from several sessions at once: no tick of process_ticks and no stamp of
-# postgres and v7 is given twice over a server.
+# Ids of layouts, from several sessions at once: no tick of process_ticks and no stamp of postgres and v7 is given twice
+# over a server, and all layouts ascend in the order of the system that they are for.
 use strict;
 use warnings;
+use FindBin;
+use lib $FindBin::RealBin;
+use Comb;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -31,6 +34,17 @@ is($node->safe_psql('postgres', q{
 	2 * $ids, 'no stamp is given twice');
 is($node->safe_psql('postgres', q{SELECT count(DISTINCT left(a::text, 18)) || ' ' || count(DISTINCT session) FROM made}),
 	"$clients $clients", 'each session has eight bytes of its own');
+
+my $stress = Comb::build_stress();
+for my $layout (qw(mssql oracle legacy legacy_postgres sequential_string sequential_binary sequential_end process_ticks ticks))
+{
+	ok(Comb::run_stress($stress, $node, $_, 1_000_000, 'server', $layout), "$layout: a million ids ascend, sessions: $_") for 1, 4;
+}
+
+# The program does see what is wrong: ids of one millisecond whose other bits are random.
+$node->safe_psql('postgres', q{CREATE SCHEMA wrong; CREATE FUNCTION wrong.comb_generate(layout text) RETURNS uuid LANGUAGE sql AS
+	$$SELECT public.comb_generate('mssql', clock_timestamp())$$; ALTER DATABASE postgres SET search_path = wrong, public});
+ok(!Comb::run_stress($stress, $node, 1, 100_000, $_, 'mssql'), "ids of the clock alone have no $_ order") for 'server', 'session';
 $node->stop;
 
 done_testing();

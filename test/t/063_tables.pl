@@ -19,10 +19,11 @@ CREATE TABLE orders (
     id      uuid PRIMARY KEY DEFAULT comb_uuid() CHECK (id >= timestamptz '2020-01-01'),
     old     uuid NOT NULL DEFAULT comb_generate('mssql'),
     hot     uuid NOT NULL DEFAULT hot_uuid(7),
-    layout  comb_layout DEFAULT 'mssql',
+    layout  text DEFAULT 'mssql',
     during  comb_tstzrange,
     owner   name NOT NULL DEFAULT current_user,
     created timestamptz GENERATED ALWAYS AS (comb_timestamp(id)) STORED,
+    read    timestamptz GENERATED ALWAYS AS (comb_timestamp(old, layout)) STORED,
     shard   int GENERATED ALWAYS AS (hot_shard(hot)) STORED
 );
 CREATE INDEX ON orders (comb_timestamp(old, 'mssql'));
@@ -31,7 +32,7 @@ CREATE INDEX ON orders (comb_from_mssql(old));
 CREATE INDEX ON orders (id) WHERE hot @# 7;
 COMMENT ON COLUMN orders.old IS 'from before';
 INSERT INTO orders (id, old, hot, layout, during, owner)
-SELECT comb_uuid(at), comb_generate('mssql', at), hot_uuid(n % 8), (enum_range(NULL::comb_layout))[n % 16],
+SELECT comb_uuid(at), comb_generate('mssql', at), hot_uuid(n % 8), (ARRAY['mssql', 'sequential_end', 'hot', 'v1'])[n % 5],
        CASE WHEN n % 3 > 0 THEN tstzrange(at, NULL) END, CASE n % 2 WHEN 0 THEN 'reader' ELSE 'somebody' END
 FROM generate_series(1, 10000) AS n, LATERAL (SELECT timestamptz '2026-11-01' + n * interval '1 minute' AS at) AS times;
 ANALYZE orders;
@@ -61,7 +62,7 @@ guid
 \.
 SELECT created > now() - interval '1 min', shard FROM orders ORDER BY id DESC LIMIT 1;
 SQL
-is(join(' ', $err =~ /ERROR:  (\w+)/g), '23514 22P02', 'COPY refuses what a table does not take');
+is(join(' ', $err =~ /ERROR:  (\w+)/g), '23514 22023', 'COPY refuses what a table does not take');
 is($out, 't|7', 'and defaults fill what a file has not');
 
 # CREATE TABLE LIKE: the same columns, defaults, constraints and indexes, under names of its own.
@@ -108,7 +109,6 @@ SQL
 my %secured = (
 	"id >= timestamptz '2026-11-02' AND id < timestamptz '2026-11-02 01:00'" => qr/id >= .*id < /,
 	"id <@ '[2026-11-02,2026-11-02 01:00)'" => qr/id >= .*id < /,
-	"comb_timestamp(old, 'mssql') < '2026-11-01 01:00'" => qr/comb_timestamp\(old/,
 	"hot_shard(hot) = 2" => qr/hot_shard\(hot\) = 2/);
 for my $condition (sort keys %secured)
 {
@@ -117,7 +117,9 @@ for my $condition (sort keys %secured)
 }
 is(sql('SET ROLE reader; SELECT count(*), count(DISTINCT owner) FROM orders WHERE id <@ \'[2026-11-02,2026-11-02 01:00)\''), '30|1',
 	'of whose rows a reader sees his own');
-# It does so because they are declared leakproof; what can raise an error is not, and waits for the policy.
+# It does so because they are declared leakproof. A function that can raise an error is not, and waits for the policy.
+unlike(conditions_of("comb_timestamp(old, 'mssql') < '2026-11-01 01:00'", 'reader'), qr/comb_timestamp/,
+	'comb_timestamp() with a layout waits');
 sql('ALTER FUNCTION hot_shard(uuid) NOT LEAKPROOF');
 unlike(conditions_of('hot_shard(hot) = 2', 'reader'), qr/hot_shard/, 'a function that is not leakproof waits');
 

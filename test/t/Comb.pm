@@ -17,7 +17,7 @@ sub build_stress
 	return $program;
 }
 
-# run_stress(PROGRAM, NODE, SESSIONS, HOW LONG, ORDER): whether it found the order that was demanded, and no repeats.
+# run_stress(PROGRAM, NODE, SESSIONS, HOW LONG, ORDER [, KIND]): whether it found the order that was demanded, and no repeats.
 sub run_stress
 {
 	my ($program, $node, @how) = @_;

@@ -31,7 +31,7 @@ CREATE TABLE orders (
     id      uuid PRIMARY KEY DEFAULT comb_uuid() CHECK (id >= timestamptz '2020-01-01' AND NOT id <@ 'empty'),
     v7      uuid UNIQUE DEFAULT comb_uuid_v7(),
     ms      uuid DEFAULT comb_generate('mssql'),
-    layout  comb_layout DEFAULT 'mssql',
+    layout  text DEFAULT 'mssql',
     hot     uuid DEFAULT hot_uuid(7) CHECK (id < timestamptz '2100-01-01' OR hot @# 7),
     during  comb_tstzrange DEFAULT '[2026-11-01,2026-12-01)',
     created timestamptz GENERATED ALWAYS AS (comb_timestamp(id)) STORED,

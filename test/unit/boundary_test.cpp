@@ -70,7 +70,8 @@ TEST(Boundary, HotIdsLieOnTheSideOfTheirTimes) {
       for (const std::int64_t off : {-1'000'001, -1'000'000, -999'999, -1, 0, 1, 999'999, 1'000'000, 1'000'001})
         for (const std::uint64_t bits : {std::uint64_t{0}, ~std::uint64_t{0}}) {
           if (second < 0 || second > 0xffffffff) continue;
-          const uuid id = uuid_from_hot(hot_time_at(static_cast<std::uint64_t>(second), bits), 7);
+          const uuid id =
+              hot_uuid_from_stamp(static_cast<stamp>(second) * stamps_per_second + (bits & 0xffffff), 7, bits);
           ASSERT_EQ(id >= hot_boundary(edge + off), hot_timestamp(id) >= edge + off) << second << ' ' << edge + off;
         }
 }

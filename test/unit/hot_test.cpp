@@ -7,84 +7,69 @@
 namespace comb {
 namespace {
 
-constexpr std::uint32_t counter_max = 0xffffff;
-constexpr std::uint64_t noon = 1'790'000'000;
+constexpr stamp noon = 1'790'000'000'000 * stamps_per_ms;
+constexpr std::uint64_t all_random = (std::uint64_t{1} << hot_random_bits) - 1;
+
+// Bytes 4 to 11: the fraction of the second, then the random bits.
+std::uint64_t middle(const uuid& id) { return id.high() << 32 | id.low() >> 32; }
 
 TEST(Hot, PlaceOfEachPart) {
-  const uuid id = uuid_from_hot({.seconds = 0x01234567, .node = 0x89abcdef01, .counter = 0x234567}, 0x0a0b0c0d);
-  EXPECT_STREQ(to_text(id).chars, "01234567-89ab-cdef-0123-45670d0c0b0a");
+  const stamp at = 0x01234567 * stamps_per_second + 0x3123456;
+  EXPECT_STREQ(to_text(hot_uuid_from_stamp(at, 0x0a0b0c0d, 0x29abcdef01)).chars,
+               "01234567-c48d-15a9-abcd-ef010d0c0b0a");
 }
 
-TEST(Hot, ShardAndTimeComeBack) {
+TEST(Hot, OnlyTheLow38BitsOfTheRandomNumberAreUsed) {
+  for (const stamp at : {stamp{0}, noon + 12'345, ~stamp{0}}) {
+    const uuid zeros = hot_uuid_from_stamp(at, 7, 0), ones = hot_uuid_from_stamp(at, 7, ~std::uint64_t{0});
+    EXPECT_EQ(middle(zeros) ^ middle(ones), all_random);
+    EXPECT_EQ(zeros.high() >> 32, ones.high() >> 32);
+    EXPECT_EQ(hot_shard(zeros), 7);
+    EXPECT_EQ(hot_shard(ones), 7);
+  }
+}
+
+TEST(Hot, ShardTimeAndFractionComeBack) {
   std::mt19937_64 random(1);
   for (int i = 0; i < 10'000; ++i) {
     const auto shard = static_cast<std::int32_t>(random());
-    const std::uint64_t seconds = random() & 0xffffffff;
-    const uuid id = uuid_from_hot(hot_time_at(seconds, random()), shard);
+    const stamp at = random() % (stamps_per_second << 32);
+    const uuid id = hot_uuid_from_stamp(at, shard, random());
     ASSERT_EQ(hot_shard(id), shard);
-    ASSERT_EQ(hot_timestamp(id), static_cast<std::int64_t>(seconds) * 1'000'000);
+    ASSERT_EQ(hot_timestamp(id), micros_from_stamp(at) / 1'000'000 * 1'000'000);
+    ASSERT_EQ((id.high() >> 32) * stamps_per_second + (middle(id) >> hot_random_bits), at);
   }
+}
+
+TEST(Hot, OrderOfIdsIsOrderOfStampsWhateverTheShards) {
+  std::mt19937_64 random(2);
+  for (int i = 0; i < 100'000; ++i) {
+    const stamp a = noon + random() % (10 * stamps_per_second), b = a + 1 + random() % 3;
+    ASSERT_LT(hot_uuid_from_stamp(a, static_cast<std::int32_t>(random()), random()),
+              hot_uuid_from_stamp(b, static_cast<std::int32_t>(random()), random()));
+  }
+  for (const stamp edge : {noon, noon + stamps_per_ms, noon + stamps_per_second})
+    ASSERT_LT(hot_uuid_from_stamp(edge - 1, -1, ~std::uint64_t{0}), hot_uuid_from_stamp(edge, 0, 0));
 }
 
 TEST(Hot, SecondsWrapAfter2106) {
-  EXPECT_EQ(hot_timestamp(uuid_from_hot(hot_time_at((std::uint64_t{1} << 32) + 5, 0), 0)), 5'000'000);
+  const std::uint64_t wrap = (std::uint64_t{1} << 32) * 1'000'000;
+  EXPECT_EQ(hot_timestamp(hot_uuid_from_stamp(hot_stamp_from_micros(wrap - 1), 0, 0)),
+            static_cast<std::int64_t>(wrap - 1'000'000));
+  EXPECT_EQ(hot_timestamp(hot_uuid_from_stamp(hot_stamp_from_micros(wrap + 5'000'000), 0, 0)), 5'000'000);
+  // a sequence that runs past it, and the last microsecond of all
+  EXPECT_EQ(hot_timestamp(hot_uuid_from_stamp((std::uint64_t{1} << 32) * stamps_per_second, 0, 0)), 0);
+  EXPECT_EQ(hot_timestamp(hot_uuid_from_stamp(hot_stamp_from_micros(~std::uint64_t{0}), 0, 0)),
+            static_cast<std::int64_t>(~std::uint64_t{0} % wrap / 1'000'000 * 1'000'000));
 }
 
-TEST(Hot, FirstStateDrawsNodeAndStartsInTheLowerHalf) {
-  const hot_step first = step_hot({}, noon, 1, ~std::uint64_t{0});
-  EXPECT_FALSE(first.restarted);
-  EXPECT_EQ(first.next.last.seconds, noon);
-  EXPECT_EQ(first.next.last.node, 0xffffffffffu);
-  EXPECT_EQ(first.next.last.counter, counter_max / 2);
-}
-
-TEST(Hot, CounterGoesUpWithinASecondAndStartsAnewInTheNext) {
-  const hot_state first{1, {noon, 42, 7}};
-  EXPECT_EQ(step_hot(first, noon, 1, 99).next.last.counter, 8u);
-  const hot_time next = step_hot(first, noon + 1, 1, 99).next.last;
-  EXPECT_EQ(next.seconds, noon + 1);
-  EXPECT_EQ(next.counter, 99u);
-  EXPECT_EQ(next.node, 42u);
-}
-
-TEST(Hot, CounterThatRunsOutMovesTheSecondOn) {
-  const hot_time next = step_hot({1, {noon, 42, counter_max}}, noon, 1, 5).next.last;
-  EXPECT_EQ(next.seconds, noon + 1);
-  EXPECT_EQ(next.counter, 5u);
-  EXPECT_EQ(next.node, 42u);
-}
-
-TEST(Hot, NeitherRepeatsNorStepsBackWhenCountersRunOutInLongRuns) {
-  std::mt19937_64 random(2);
-  hot_state state;
-  uuid last;
-  for (std::uint32_t i = 0; i < 3 * (counter_max / 2); ++i) {
-    state = step_hot(state, noon, 1, random()).next;
-    const uuid id = uuid_from_hot(state.last, 7);
-    ASSERT_GT(id, last);
-    last = id;
+TEST(Hot, GivenTimeIsKeptToTheMicrosecondRoundedUpToTheUnit) {
+  for (std::uint64_t micros = 1'790'000'000'998'500; micros < 1'790'000'001'001'500; ++micros) {
+    const uuid id = hot_uuid_from_stamp(hot_stamp_from_micros(micros), 7, ~std::uint64_t{0});
+    const stamp at = (id.high() >> 32) * stamps_per_second + (middle(id) >> hot_random_bits);
+    ASSERT_EQ(at, stamp_from_micros(static_cast<std::int64_t>(micros)));
+    ASSERT_EQ(micros_from_stamp(at), static_cast<std::int64_t>(micros));
   }
-}
-
-TEST(Hot, ClockThatStepsBackIsNotFollowed) {
-  const hot_time next = step_hot({1, {noon, 42, 7}}, noon - 3600, 1, 99).next.last;
-  EXPECT_EQ(next.seconds, noon);
-  EXPECT_EQ(next.counter, 8u);
-}
-
-TEST(Hot, MoreThanADayAheadStartsAgainWithANewNode) {
-  EXPECT_FALSE(step_hot({1, {noon + 86'400, 42, 7}}, noon, 1, 0).restarted);
-  const hot_step step = step_hot({1, {noon + 86'401, 42, 7}}, noon, 1, 77 << 24);
-  EXPECT_TRUE(step.restarted);
-  EXPECT_EQ(step.next.last.seconds, noon);
-  EXPECT_EQ(step.next.last.node, 77u);
-}
-
-TEST(Hot, ForkedProcessDrawsItsOwnNode) {
-  const hot_step step = step_hot({1, {noon, 42, 7}}, noon, 2, 77 << 24);
-  EXPECT_FALSE(step.restarted);
-  EXPECT_EQ(step.next.owner, 2u);
-  EXPECT_EQ(step.next.last.node, 77u);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <map>
 #include <random>
 #include <string>
+#include <vector>
 
 namespace comb {
 namespace {
@@ -141,23 +142,24 @@ TEST(Legacy, TicksPastTheDayAreItsLastMilliseconds) {
   EXPECT_EQ(at(0xffffffff), std::nullopt);
 }
 
-TEST(Labels, ThoseThatAreOnlyReadNeedTheirs) {
+TEST(Labels, LayoutsWithAVersionOfTheirOwnNeedIt) {
   std::mt19937_64 random(4);
-  for (const char* name : {"v1", "v6", "newsequentialid"}) {
+  for (const char* name : {"v7", "v1", "v6", "newsequentialid"}) {
     const layout& one = named(name);
     for (int i = 0; i < 1000; ++i) {
-      const uuid id = made(one, noon + i, random);
-      ASSERT_EQ(comb_timestamp(id, one), noon + i) << name;
+      const uuid id = made(one, noon + i * 1000, random);
+      ASSERT_EQ(comb_timestamp(id, one), noon + i * 1000) << name;
       const uuid other_variant = uuid::from({id.high(), id.low() ^ 1ull << 63});
       const uuid other_version = uuid::from({id.high() ^ 0x80ull << (one.where.version_shift - 4), id.low()});
       ASSERT_FALSE(comb_timestamp(other_variant, one) || comb_timestamp(other_version, one)) << name;
     }
   }
-  // version 7 is read whatever its label says, and only not plausible
-  const uuid unlabelled = comb_set_timestamp({}, noon, named("postgres"));
-  EXPECT_EQ(comb_timestamp(unlabelled, named("v7")), noon);
-  EXPECT_FALSE(is_plausible(unlabelled, named("v7"), noon));
-  EXPECT_TRUE(is_plausible(with_label(unlabelled, label::v7), named("v7"), noon));
+  // the label of a random version 4 belongs to no layout
+  for (const char* name : {"postgres", "mssql", "oracle", "legacy", "legacy_postgres"})
+    for (int i = 0; i < 1000; ++i) {
+      const uuid id = comb_set_timestamp(any_uuid(random), noon, named(name));
+      ASSERT_TRUE(comb_timestamp(id, named(name)).has_value()) << name;
+    }
 }
 
 TEST(Plausible, IsTheTrueLayoutOfEachId) {
@@ -173,6 +175,73 @@ TEST(Plausible, IsFrom2000ToADayFromNow) {
   const auto plausible = [&](std::int64_t at) { return is_plausible(comb_set_timestamp({}, at, one), one, noon); };
   EXPECT_TRUE(plausible(946'684'800'000'000) && plausible(noon + 86'400'000'000));
   EXPECT_FALSE(plausible(946'684'799'999'999) || plausible(noon + 86'400'000'001));
+}
+
+// The bytes of an id as the system that a layout is for compares them. Written down byte by byte, so that the core's
+// own functions have something to be compared with.
+std::string sorted_bytes(const uuid& id, const std::string& name) {
+  const std::map<std::string, std::vector<int>> orders = {
+      {"mssql", {10, 11, 12, 13, 14, 15, 8, 9, 7, 6, 5, 4, 3, 2, 1, 0}},  // SQL Server
+      {"legacy", {10, 11, 12, 13, 14, 15, 8, 9, 7, 6, 5, 4, 3, 2, 1, 0}},
+      {"sequential_end", {10, 11, 12, 13, 14, 15, 8, 9, 7, 6, 5, 4, 3, 2, 1, 0}},
+      {"oracle", {3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15}},  // .NET's ToByteArray
+      {"sequential_binary", {3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15}}};
+  std::string bytes;
+  for (int i = 0; i < 16; ++i)
+    bytes += static_cast<char>(id.bytes[orders.contains(name) ? orders.at(name)[static_cast<std::size_t>(i)] : i]);
+  return bytes;
+}
+
+TEST(Sorted, OrderOfIdsIsOrderOfStampsInTheLayoutsSystem) {
+  std::mt19937_64 random(7);
+  for (const layout& one : layouts) {
+    if (one.making != making::sorted) continue;
+    for (int i = 0; i < 20'000; ++i) {
+      // neighbours, at random times and at the edges of a tick, of a day of ticks and of a millisecond
+      stamp a = stamp_from_micros(between(random, noon, noon + 3 * micros_per_day)) + random() % 66;
+      if (i % 4 == 1) a = stamp_from_count(count_from_stamp(a, one) + 1, one) - 1;
+      if (i % 4 == 2) a = stamp_from_micros((noon / micros_per_day + i % 7) * micros_per_day) - 1;
+      if (i % 4 == 3) a = a / stamps_per_ms * stamps_per_ms - 1;
+      const uuid first = uuid_from_stamp(a, one, any_uuid(random)),
+                 then = uuid_from_stamp(a + 1, one, any_uuid(random));
+      ASSERT_LT(sorted_bytes(first, one.name), sorted_bytes(then, one.name)) << one.name << ' ' << a;
+    }
+  }
+}
+
+TEST(Sorted, TimeIsThatOfTheStampAndTheLabelStays) {
+  std::mt19937_64 random(8);
+  for (const layout& one : layouts) {
+    if (one.making != making::sorted) continue;
+    for (int i = 0; i < 10'000; ++i) {
+      const stamp at = stamp_from_micros(between(random, 0, noon)) + random() % 66;
+      const uuid id = uuid_from_stamp(at, one, any_uuid(random));
+      ASSERT_EQ(one.where.take(id), count_from_stamp(at, one)) << one.name;
+      ASSERT_LE(*comb_timestamp(id, one), micros_from_stamp(at)) << one.name;
+      ASSERT_LT(at - stamp_from_count(count_from_stamp(at, one), one), stamp{1} << one.time.rest_bits) << one.name;
+      ASSERT_TRUE(one.label == label::none || is_labelled(id, one.label)) << one.name;
+    }
+  }
+}
+
+// Which bits of an id do not depend on the 128 random ones: the time, the rest of the stamp behind it, and the label.
+TEST(Sorted, BitsThatAreNotRandom) {
+  const std::map<std::string, const char*> fixed = {{"mssql", "00000000-0000-f0c0-ffff-ffffffffffff"},
+                                                    {"oracle", "ffffffff-ffff-ffff-fc00-000000000000"},
+                                                    {"legacy", "00000000-0000-f0f0-ffff-ffffffffffff"},
+                                                    {"legacy_postgres", "ffffffff-ffff-ffff-ff00-000000000000"},
+                                                    {"sequential_string", "ffffffff-ffff-ffff-0000-000000000000"},
+                                                    {"sequential_binary", "ffffffff-ffff-ffff-0000-000000000000"},
+                                                    {"sequential_end", "00000000-0000-0000-ffff-ffffffffffff"},
+                                                    {"ticks", "ffffffff-ffff-ffff-e000-000000000000"}};
+  for (const layout& one : layouts) {
+    if (one.making != making::sorted) continue;
+    for (const stamp at : {stamp_from_micros(noon), stamp_from_micros(noon) + 12'345}) {
+      const uuid zeros = uuid_from_stamp(at, one, {}), ones = uuid_from_stamp(at, one, uuid::from({~0ull, ~0ull}));
+      const uuid same = uuid::from({~(zeros.high() ^ ones.high()), ~(zeros.low() ^ ones.low())});
+      EXPECT_STREQ(to_text(same).chars, fixed.at(one.name)) << one.name;
+    }
+  }
 }
 
 TEST(Process, HalfIsDrawnOnceUntilTheProcessOrTheClockIsAnother) {

@@ -28,7 +28,7 @@ using id = std::array<unsigned char, 16>;
 using std::to_string;
 
 constexpr int writers = 8;
-constexpr const char* tables[] = {"events", "events_v7"};
+constexpr const char* tables[] = {"events", "events_v7", "events_hot"};
 
 std::string conninfo;
 std::atomic<bool> writing{true};
@@ -136,17 +136,20 @@ class writer {
     return list;
   }
 
-  std::string new_id(int table) { return table == 1 || happens(50) ? "comb_uuid_v7()" : "comb_uuid()"; }
+  std::string new_id(int table) {
+    if (table == 2) return "hot_uuid(" + number_ + ")";
+    return table == 1 || happens(50) ? "comb_uuid_v7()" : "comb_uuid()";
+  }
 
   void insert(int rows) {
-    const int table = any(2);
+    const int table = any(3);
     session_.run(std::string("INSERT INTO ") + tables[table] + " SELECT " + new_id(table) + ", " + number_ +
                  " FROM generate_series(1, " + to_string(rows) + ")");
   }
 
   // Ids that the client has before the transaction has an xid, or that parallel workers made which have ended.
   void insert_later(const std::string& source) {
-    const int table = any(2);
+    const int table = any(3);
     const std::vector<id> ids = session_.run("SELECT " + new_id(table) + " FROM " + source);
     pause();
     session_.run(std::string("INSERT INTO ") + tables[table] + " VALUES " + values(ids));
@@ -306,6 +309,7 @@ int main(int argc, char** argv) {
                       {"every 20 ms", "events", "comb_watermark()", 20ms},
                       {"version 7, tight loop", "events_v7", "comb_watermark_v7()", 0ms},
                       {"version 7, by comb_watermark()", "events_v7", "comb_watermark()", 5ms},
+                      {"hot ids", "events_hot", "hot_watermark()", 1ms},
                       {"naive", "events", nullptr, 1ms}};
   std::atomic<bool> reading{true};
   std::vector<std::thread> reading_threads;

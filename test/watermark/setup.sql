@@ -2,6 +2,7 @@
 CREATE EXTENSION comb;
 CREATE TABLE events (id uuid PRIMARY KEY DEFAULT comb_uuid(), writer int NOT NULL);
 CREATE TABLE events_v7 (id uuid PRIMARY KEY DEFAULT comb_uuid_v7(), writer int NOT NULL);
+CREATE TABLE events_hot (id uuid PRIMARY KEY DEFAULT hot_uuid(7), writer int NOT NULL);
 
 -- Rows enough for a plan with parallel workers.
 CREATE TABLE numbers AS SELECT n FROM generate_series(1, 1000) AS n;

@@ -1,4 +1,5 @@
-// How an id of comb_uuid() and comb_uuid_v7() is made: clock -> stamp -> sequencer -> bits.
+// How an id is made: clock -> stamp -> sequencer -> bits. The stamp and the sequencer serve every kind of id; the bits
+// here are those of comb_uuid() and comb_uuid_v7(), hot.hpp has those of hot_uuid(), layout.hpp those of other makers.
 #pragma once
 
 #include <atomic>
@@ -57,7 +58,8 @@ struct sequence_step {
 };
 
 constexpr sequence_step step_sequence(stamp last, stamp now) noexcept {
-  if (now > last) [[likely]] return {last, now, false};
+  if (now > last) [[likely]]
+    return {last, now, false};
   if (last - now > stamps_per_day) return {last, now, true};
   return {last, last + 1, false};
 }

@@ -1,8 +1,9 @@
-// hot_uuid(shard): HotGuid's layout, which carries the shard that its row lives on.
+// The bits of hot_uuid(shard): HotGuid's layout, which carries the shard that the row belongs to.
 #pragma once
 
 #include <cstdint>
 
+#include "generator.hpp"
 #include "uuid.hpp"
 
 namespace comb {
@@ -10,30 +11,39 @@ namespace comb {
 //  0                   1                   2                   3
 //  0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
 // +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
-// |                Unix seconds, 32 bits, big-endian              |
+// |            stamp: Unix seconds, 32 bits, big-endian           |
 // +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
-// |                     node: 40 random bits                      |
+// |         stamp: fraction of the second, 26 bits    | random, 38|
 // +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
-// |               |          counter, 24 bits, big-endian         |
+// |                   random, low 32 of 38 bits                   |
 // +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 // |                 shard, 32 bits, little-endian                 |
 // +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 //
-// .NET lays the shard out little-endian; the seconds wrap in 2106, as they do there. No version or variant is set.
+// .NET writes the shard little-endian. The seconds wrap in 2106, as HotGuid's do. No version and no variant are set.
+// HotGuid has other bits between the seconds and the shard: five bytes that it makes once per process, of the machine's
+// name and the process id, and a counter of three bytes. A process has an order of its own with these; with the fraction
+// of the stamp, ids of all sessions have one.
 
-// All of a hot id but its shard.
-struct hot_time {
-  std::uint64_t seconds;  // Unix time, of which the id keeps the low 32 bits
-  std::uint64_t node;     // 40 bits
-  std::uint32_t counter;  // 24 bits
-};
+inline constexpr stamp stamps_per_second = 1000 * stamps_per_ms;
+inline constexpr int hot_random_bits = 38;
+static_assert(stamps_per_second <= stamp{1} << (64 - hot_random_bits));
 
 constexpr std::uint32_t reverse_bytes(std::uint32_t value) noexcept { return __builtin_bswap32(value); }
 
-constexpr uuid uuid_from_hot(const hot_time& at, std::int32_t shard) noexcept {
-  return uuid::from({.high = at.seconds << 32 | at.node >> 8,
-                     .low = at.node << 56 | static_cast<std::uint64_t>(at.counter) << 32 |
-                            reverse_bytes(static_cast<std::uint32_t>(shard))});
+// The hot id of a stamp. Of `random`, the low 38 bits are used.
+constexpr uuid hot_uuid_from_stamp(stamp at, std::int32_t shard, std::uint64_t random) noexcept {
+  constexpr std::uint64_t random_mask = (std::uint64_t{1} << hot_random_bits) - 1;
+  const std::uint64_t middle = at % stamps_per_second << hot_random_bits | (random & random_mask);
+  return uuid::from({.high = at / stamps_per_second << 32 | middle >> 32,
+                     .low = middle << 32 | reverse_bytes(static_cast<std::uint32_t>(shard))});
+}
+
+// The stamp for the hot id of a given time in Unix microseconds, rounded up to the unit. Times after 2106 wrap here, so
+// that any time can be given, also one that a stamp cannot hold.
+constexpr stamp hot_stamp_from_micros(std::uint64_t micros) noexcept {
+  constexpr std::uint64_t micros_until_2106 = (std::uint64_t{1} << 32) * 1'000'000;
+  return stamp_from_micros(static_cast<std::int64_t>(micros % micros_until_2106));
 }
 
 // The shard in a hot id.
@@ -41,45 +51,9 @@ constexpr std::int32_t hot_shard(const uuid& id) noexcept {
   return static_cast<std::int32_t>(reverse_bytes(static_cast<std::uint32_t>(id.low())));
 }
 
-// The time in a hot id: Unix microseconds, in whole seconds, from 1970 to 2106.
+// The time in a hot id of any maker: Unix microseconds, in whole seconds, from 1970 to 2106.
 constexpr std::int64_t hot_timestamp(const uuid& id) noexcept {
   return static_cast<std::int64_t>(id.high() >> 32) * 1'000'000;
-}
-
-// A given time, with a node and a counter made of 64 random bits: it is no part of a sequence.
-constexpr hot_time hot_time_at(std::uint64_t seconds, std::uint64_t random) noexcept {
-  return {.seconds = seconds, .node = random >> 24, .counter = static_cast<std::uint32_t>(random & 0xffffff)};
-}
-
-// Where the ids of one process (or thread) stand. `owner` names the process as in entropy_pool; 0 is none yet.
-struct hot_state {
-  std::uint64_t owner = 0;
-  hot_time last{};
-};
-
-struct hot_step {
-  hot_state next;
-  bool restarted;
-};
-
-// The state that follows when the clock reads `now` (Unix seconds): no repeat and no step back.
-//
-// The counter starts each second at a random point in its lower half; one that runs out moves the second on by one.
-// The node is drawn once for a process: also after a fork, and when the last second lies more than a day ahead because
-// the clock was wrong, for then ids may come to a second where some were made before.
-constexpr hot_step step_hot(const hot_state& state, std::uint64_t now, std::uint64_t owner,
-                            std::uint64_t random) noexcept {
-  constexpr std::uint64_t seconds_per_day = 86'400;
-  constexpr std::uint32_t counter_max = 0xffffff;
-  const hot_time& last = state.last;
-  const std::uint64_t new_node = random >> 24;
-  const auto new_counter = static_cast<std::uint32_t>(random & (counter_max >> 1));
-
-  if (state.owner != owner) return {{owner, {now, new_node, new_counter}}, false};
-  if (last.seconds > now + seconds_per_day) return {{owner, {now, new_node, new_counter}}, true};
-  if (now > last.seconds) return {{owner, {now, last.node, new_counter}}, false};
-  if (last.counter < counter_max) return {{owner, {last.seconds, last.node, last.counter + 1}}, false};
-  return {{owner, {last.seconds + 1, last.node, new_counter}}, false};
 }
 
 static_assert(hot_shard("65e11a7f-9b42-75cf-8006-331600000100"_uuid) == 65536);

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "generator.hpp"
@@ -22,6 +24,8 @@ struct clock {
   const char* counts;  // for people
   // The times that the number can hold. A clock that is only read needs none.
   std::int64_t first = 0, last = 0;
+  // How many bits the stamps of one number need to be told apart.
+  int rest_bits = 0;
   // The time of a number, or nothing where no maker writes such a number.
   std::optional<std::int64_t> (*micros)(std::uint64_t count) noexcept;
   // The number for a time from first to last, rounded down.
@@ -37,6 +41,7 @@ inline constexpr clock unix_ms{
     .counts = "1 ms since 1970-01-01",
     .first = min_stamp_micros,
     .last = max_stamp_micros,
+    .rest_bits = fraction_bits,
     .micros = [](std::uint64_t ms) noexcept { return std::optional{static_cast<std::int64_t>(ms) * 1000}; },
     .count = [](std::int64_t micros) noexcept { return static_cast<std::uint64_t>(micros / 1000); }};
 
@@ -52,6 +57,7 @@ inline constexpr clock net_ms{
     .counts = "1 ms since 0001-01-01",
     .first = micros_at_0001,
     .last = micros_at_0001 + (std::int64_t{1} << 48) * 1000 - 1,
+    .rest_bits = fraction_bits,
     .micros =
         [](std::uint64_t ms) noexcept { return std::optional{static_cast<std::int64_t>(ms) * 1000 + micros_at_0001}; },
     .count = [](std::int64_t micros) noexcept { return static_cast<std::uint64_t>((micros - micros_at_0001) / 1000); }};
@@ -60,11 +66,14 @@ inline constexpr clock net_ticks{
     .counts = "100 ns since 0001-01-01",
     .first = micros_at_0001,
     .last = micros_at_0001 + static_cast<std::int64_t>(~std::uint64_t{0} / 10 - 1),
+    .rest_bits = 3,  // a tick is 6.55 units of the stamp
     .micros =
         [](std::uint64_t ticks) noexcept {
           return std::optional{static_cast<std::int64_t>(ticks / 10) + micros_at_0001};
         },
     .count = [](std::int64_t micros) noexcept { return static_cast<std::uint64_t>(micros - micros_at_0001) * 10; }};
+
+inline constexpr std::uint64_t ticks_from_0001_to_1970 = static_cast<std::uint64_t>(-micros_at_0001) * 10;
 
 // SQL Server's datetime: 16 bits of days since 1900, then 32 bits of ticks of 1/300 s in the day.
 //
@@ -78,6 +87,7 @@ inline constexpr clock legacy_days{
     .counts = "1/300 s since 1900-01-01",
     .first = micros_at_1900,
     .last = micros_at_1900 + 65'536 * micros_per_day - 1,
+    .rest_bits = 18,  // a tick is 218,453 units of the stamp
     .micros = [](std::uint64_t count) noexcept -> std::optional<std::int64_t> {
       const std::uint64_t ticks = count & 0xffffffff;
       if (ticks > legacy_ticks_max) return std::nullopt;
@@ -107,6 +117,9 @@ struct place {
   int version_shift = 12;  // where the version stands in the first half
   std::uint64_t (*take)(const uuid&) noexcept;
   uuid (*put)(const uuid&, std::uint64_t) noexcept = nullptr;
+  // The 32 bits that the system which a layout is for compares after the number, in the order in which it does.
+  std::uint32_t (*take_next)(const uuid&) noexcept = nullptr;
+  uuid (*put_next)(const uuid&, std::uint32_t) noexcept = nullptr;
 };
 
 inline constexpr std::uint64_t low_48 = (std::uint64_t{1} << 48) - 1;
@@ -123,30 +136,59 @@ constexpr uuid turn_groups(const uuid& id) noexcept {
   return uuid::from({.high = turn_48(id.high() >> 16) << 16 | reverse_bytes(third), .low = id.low()});
 }
 
-inline constexpr place first_48{.bits = 48,
-                                .take = [](const uuid& id) noexcept { return id.high() >> 16; },
-                                .put =
-                                    [](const uuid& id, std::uint64_t number) noexcept {
-                                      return uuid::from({.high = number << 16 | (id.high() & 0xffff), .low = id.low()});
-                                    }};
+// Text and PostgreSQL compare from left to right.
+inline constexpr place first_48{
+    .bits = 48,
+    .take = [](const uuid& id) noexcept { return id.high() >> 16; },
+    .put =
+        [](const uuid& id, std::uint64_t number) noexcept {
+          return uuid::from({.high = number << 16 | (id.high() & 0xffff), .low = id.low()});
+        },
+    .take_next = [](const uuid& id) noexcept { return static_cast<std::uint32_t>(id.high() << 16 | id.low() >> 48); },
+    .put_next =
+        [](const uuid& id, std::uint32_t next) noexcept {
+          return uuid::from({.high = (id.high() & ~std::uint64_t{0xffff}) | next >> 16,
+                             .low = (id.low() & low_48) | std::uint64_t{next} << 48});
+        }};
 
+// Oracle's RAW and other binary columns get the bytes of .NET's ToByteArray, which turns the first three groups.
 inline constexpr place first_48_turned{
     .bits = 48,
     .take = [](const uuid& id) noexcept { return turn_48(id.high() >> 16); },
-    .put = [](const uuid& id, std::uint64_t number) noexcept { return first_48.put(id, turn_48(number)); }};
+    .put = [](const uuid& id, std::uint64_t number) noexcept { return first_48.put(id, turn_48(number)); },
+    .take_next = [](const uuid& id) noexcept { return first_48.take_next(turn_groups(id)); },
+    .put_next = [](const uuid& id,
+                   std::uint32_t next) noexcept { return turn_groups(first_48.put_next(turn_groups(id), next)); }};
 
-inline constexpr place last_48{.bits = 48,
-                               .at_end = true,
-                               .take = [](const uuid& id) noexcept { return id.low() & low_48; },
-                               .put =
-                                   [](const uuid& id, std::uint64_t number) noexcept {
-                                     return uuid::from({.high = id.high(), .low = (id.low() & ~low_48) | number});
-                                   }};
+// SQL Server compares bytes 10 to 15, then 8 and 9, then 7 to 0.
+inline constexpr place last_48{
+    .bits = 48,
+    .at_end = true,
+    .take = [](const uuid& id) noexcept { return id.low() & low_48; },
+    .put =
+        [](const uuid& id, std::uint64_t number) noexcept {
+          return uuid::from({.high = id.high(), .low = (id.low() & ~low_48) | number});
+        },
+    .take_next =
+        [](const uuid& id) noexcept {
+          const auto bytes_8_9 = static_cast<std::uint32_t>(id.low() >> 48);
+          return bytes_8_9 << 16 | reverse_bytes(static_cast<std::uint32_t>(id.high() << 16));
+        },
+    .put_next =
+        [](const uuid& id, std::uint32_t next) noexcept {
+          return uuid::from({.high = (id.high() & ~std::uint64_t{0xffff}) | reverse_bytes(next << 16),
+                             .low = (id.low() & low_48) | std::uint64_t{next >> 16} << 48});
+        }};
 
 inline constexpr place first_64{
     .bits = 64,
     .take = [](const uuid& id) noexcept { return id.high(); },
-    .put = [](const uuid& id, std::uint64_t number) noexcept { return uuid::from({.high = number, .low = id.low()}); }};
+    .put = [](const uuid& id, std::uint64_t number) noexcept { return uuid::from({.high = number, .low = id.low()}); },
+    .take_next = [](const uuid& id) noexcept { return static_cast<std::uint32_t>(id.low() >> 32); },
+    .put_next =
+        [](const uuid& id, std::uint32_t next) noexcept {
+          return uuid::from({.high = id.high(), .low = (id.low() & 0xffffffff) | std::uint64_t{next} << 32});
+        }};
 
 // The high 48 bits in bytes 10 to 15, which SQL Server compares first, and the low 16 in bytes 8 and 9.
 inline constexpr place last_64_turned{.bits = 64,
@@ -184,15 +226,15 @@ enum class label : std::uint8_t {
 
 // How comb_generate makes an id of the layout.
 enum class making : std::uint8_t {
-  stamps,  // in the sequence of comb_uuid()
-  ticks,   // in the same sequence, a tick of 100 ns at least apart
-  clock,   // the clock as it stands
-  hot,     // not: hot_uuid() does, which takes a shard
-  none,    // not at all: ids of this layout are only read
+  stamps,  // from the next stamp, with the bits of comb_uuid()
+  ticks,   // from the next stamp that is in a later tick of 100 ns
+  sorted,  // from the next stamp, so that ids ascend in the system that the layout is for
+  hot,     // not supported here; use hot_uuid(shard)
+  none,    // ids of this layout are only read
 };
 
 struct layout {
-  const char* name;  // as in the SQL type comb_layout, in its order
+  const char* name;  // as SQL functions take it
   const place& where;
   const clock& time;
   comb::label label;
@@ -205,15 +247,15 @@ inline constexpr layout layouts[] = {
     // name, where the time stands, which clock, which label, how made
     {"postgres", first_48, unix_ms, label::random, making::stamps},
     {"v7", first_48, unix_ms, label::v7, making::stamps},
-    {"mssql", last_48, unix_ms, label::random, making::clock},
-    {"oracle", first_48_turned, unix_ms, label::random, making::clock},
-    {"legacy", last_48, legacy_days, label::random, making::clock},
-    {"legacy_postgres", first_48, legacy_days, label::random, making::clock},
-    {"sequential_string", first_48, net_ms, label::none, making::clock},
-    {"sequential_binary", first_48_turned, net_ms, label::none, making::clock},
-    {"sequential_end", last_48, net_ms, label::none, making::clock},
+    {"mssql", last_48, unix_ms, label::random, making::sorted},
+    {"oracle", first_48_turned, unix_ms, label::random, making::sorted},
+    {"legacy", last_48, legacy_days, label::random, making::sorted},
+    {"legacy_postgres", first_48, legacy_days, label::random, making::sorted},
+    {"sequential_string", first_48, net_ms, label::none, making::sorted},
+    {"sequential_binary", first_48_turned, net_ms, label::none, making::sorted},
+    {"sequential_end", last_48, net_ms, label::none, making::sorted},
     {"process_ticks", last_64_turned, net_ticks, label::none, making::ticks},
-    {"ticks", first_64, net_ticks, label::none, making::clock},
+    {"ticks", first_64, net_ticks, label::none, making::sorted},
     {"hot", first_32, unix_s, label::none, making::hot},
     {"v1", v1_fields, gregorian, label::v1, making::none},
     {"v6", v6_fields, gregorian, label::v6, making::none},
@@ -221,12 +263,9 @@ inline constexpr layout layouts[] = {
 };
 
 // The layout of a name, or null.
-constexpr const layout* find_layout(const char* name) noexcept {
-  for (const layout& one : layouts) {
-    std::size_t i = 0;
-    while (one.name[i] != '\0' && one.name[i] == name[i]) ++i;
-    if (one.name[i] == name[i]) return &one;
-  }
+constexpr const layout* find_layout(std::string_view name) noexcept {
+  for (const layout& one : layouts)
+    if (name == one.name) return &one;
   return nullptr;
 }
 
@@ -248,10 +287,10 @@ constexpr bool has_label_of(const layout& of, const uuid& id) noexcept {
 // ---------------------------------------------------------------------------------------------------------------
 // What is done with a layout.
 
-// The time in an id: Unix microseconds, rounded down. Nothing where the layout can tell that the id is none of its
-// own, which are legacy with ticks past its day, and those with the clock of version 1, without their label.
+// The time in an id: Unix microseconds, rounded down. Nothing for an id that cannot be of the layout: legacy with
+// ticks past its day, and any layout with a version of its own if the id does not carry the version and the variant.
 constexpr std::optional<std::int64_t> comb_timestamp(const uuid& id, const layout& as) noexcept {
-  if (as.read_only() && !has_label_of(as, id)) return std::nullopt;
+  if (!has_label_of(as, id)) return std::nullopt;
   return as.time.micros(as.where.take(id));
 }
 
@@ -279,19 +318,76 @@ constexpr uuid comb_set_timestamp(const uuid& base, std::int64_t micros, const l
 // What the layout's clock counts at a stamp, which must be a time that it holds.
 constexpr std::uint64_t count_from_stamp(stamp at, const layout& as) noexcept {
   // to the tick, which is finer than the microsecond
-  if (&as.time == &net_ticks) return ticks_from_stamp(at) + static_cast<std::uint64_t>(-micros_at_0001) * 10;
+  if (&as.time == &net_ticks) return ticks_from_stamp(at) + ticks_from_0001_to_1970;
   return as.time.count(micros_from_stamp(at));
 }
 
 // A new id made of 128 random bits and a count of the layout's clock.
 constexpr uuid uuid_from_count(std::uint64_t count, const layout& as, const uuid& random) noexcept {
-  return as.where.put(as.label == label::none ? random : with_label(random, as.label), count);
+  if (as.label == label::none) return as.where.put(random, count);
+  return as.where.put(with_label(random, as.label), count);
 }
 
-// Whether an id may well be of a layout: it has the layout's label, and its time lies between 2000 and a day from now.
+// The first stamp at which the layout's clock counts `count`.
+constexpr stamp stamp_from_count(std::uint64_t count, const layout& as) noexcept {
+  if (&as.time == &net_ticks) return stamp_from_ticks(count - ticks_from_0001_to_1970);
+  return stamp_from_micros(*as.time.micros(count));
+}
+
+// The bits of `value` from the highest on, moved down past the bits that are set in `taken`.
+template <std::uint32_t taken>
+constexpr std::uint32_t fit_around(std::uint32_t value) noexcept {
+  if constexpr (taken == 0) {
+    return value;
+  } else {
+    constexpr int start = std::countl_zero(taken), width = std::countl_one(taken << start);
+    constexpr std::uint32_t below = ~std::uint32_t{0} >> start;
+    constexpr std::uint32_t others = taken & (below >> width);
+    return fit_around<others>((value & ~below) | (value & below) >> width);
+  }
+}
+
+// A new id of the layout in a row that is made `sorted`, from a stamp that the layout holds and 128 random bits.
+//
+// What the layout's clock does not count of the stamp goes into the bits that the layout's system compares next, around
+// version and variant. So ids made one after the other ascend in that system, also within one number of its clock.
+template <std::size_t row>
+constexpr uuid sorted_uuid(stamp at, const uuid& random) noexcept {
+  constexpr const layout& as = layouts[row];
+  constexpr uuid label_bits = uuid::from({.high = 0xf000, .low = std::uint64_t{3} << 62});
+  constexpr std::uint32_t taken = as.label == label::none ? 0 : as.where.take_next(label_bits);
+  constexpr int unused = 32 - as.time.rest_bits;
+  constexpr std::uint32_t mask = fit_around<taken>(~std::uint32_t{0} << unused);
+
+  const std::uint64_t count = count_from_stamp(at, as);
+  const uuid id = uuid_from_count(count, as, random);
+  const auto rest = static_cast<std::uint32_t>(at - stamp_from_count(count, as));
+  return as.where.put_next(id, (as.where.take_next(id) & ~mask) | fit_around<taken>(rest << unused));
+}
+
+// The same for each layout, in their order; null for layouts that are made in other ways.
+using id_maker = uuid (*)(stamp, const uuid& random) noexcept;
+
+template <std::size_t row>
+constexpr id_maker sorted_maker() noexcept {
+  if constexpr (layouts[row].making == making::sorted) return sorted_uuid<row>;
+  return nullptr;
+}
+
+inline constexpr auto sorted_makers = []<std::size_t... rows>(std::index_sequence<rows...>) {
+  return std::array<id_maker, sizeof...(rows)>{sorted_maker<rows>()...};
+}
+(std::make_index_sequence<std::size(layouts)>());
+
+// The same for a layout that is made `sorted`.
+constexpr uuid uuid_from_stamp(stamp at, const layout& as, const uuid& random) noexcept {
+  return sorted_makers[static_cast<std::size_t>(&as - layouts)](at, random);
+}
+
+// Whether an id may well be of a layout: it has a time there, between 2000 and a day from now.
 constexpr bool is_plausible(const uuid& id, const layout& as, std::int64_t now) noexcept {
   const std::optional<std::int64_t> at = comb_timestamp(id, as);
-  return at && *at >= micros_at_2000 && *at <= now + micros_per_day && has_label_of(as, id);
+  return at && *at >= micros_at_2000 && *at <= now + micros_per_day;
 }
 
 // The random half of process_ticks, which stays for the life of a process, as the sequential GUID of Morris and

@@ -46,28 +46,30 @@ inline const int fork_count_kept = pthread_atfork(nullptr, nullptr, [] { ++fork_
 
 inline std::atomic<stamp> last_stamp{0};
 inline thread_local entropy_pool pool;
-inline thread_local hot_state hot;
 
-inline std::optional<uuid> next_uuid(version label) noexcept {
+// The id that `bits(stamp, random)` makes of the next stamp of the process.
+template <class Bits>
+inline std::optional<uuid> next_uuid(Bits&& bits) noexcept {
   std::uint64_t random = 0;
   if (!pool.take(random, fork_count, fill_random)) return std::nullopt;
   const timespec time = now();
-  return uuid_from_stamp(take_stamp(last_stamp, stamp_from_clock(time.tv_sec, time.tv_nsec)).next, label, random);
+  return bits(take_stamp(last_stamp, stamp_from_clock(time.tv_sec, time.tv_nsec)).next, random);
 }
 
 }  // namespace system
 
-// A new id, greater than all that this process made before. Nothing, where the system gives no random bytes.
-inline std::optional<uuid> comb_uuid() noexcept { return system::next_uuid(version::comb); }
-inline std::optional<uuid> comb_uuid_v7() noexcept { return system::next_uuid(version::v7); }
+// A new id, greater than all ids of its kind that any thread of this process made before. Nothing if the system has no
+// random bytes.
+inline std::optional<uuid> comb_uuid() noexcept {
+  return system::next_uuid([](stamp at, std::uint64_t random) { return uuid_from_stamp(at, version::comb, random); });
+}
+inline std::optional<uuid> comb_uuid_v7() noexcept {
+  return system::next_uuid([](stamp at, std::uint64_t random) { return uuid_from_stamp(at, version::v7, random); });
+}
 
-// A new id that carries `shard`, greater than all that this thread made before for the shard.
+// The same with `shard` inside, whatever the shards of the ids before it.
 inline std::optional<uuid> hot_uuid(std::int32_t shard) noexcept {
-  std::uint64_t random = 0;
-  if (!system::pool.take(random, system::fork_count, system::fill_random)) return std::nullopt;
-  const auto now = static_cast<std::uint64_t>(system::now().tv_sec);
-  system::hot = step_hot(system::hot, now, system::fork_count, random).next;
-  return uuid_from_hot(system::hot.last, shard);
+  return system::next_uuid([shard](stamp at, std::uint64_t random) { return hot_uuid_from_stamp(at, shard, random); });
 }
 
 }  // namespace comb

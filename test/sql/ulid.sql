@@ -1,0 +1,54 @@
+-- Ids in 26 characters.
+SET TimeZone = 'UTC'; SET DateStyle = 'ISO';
+
+-- The vectors, both ways.
+\getenv folder PG_ABS_SRCDIR
+\set file :folder '/vectors/ulid.csv'
+\set lines `cat :'file'`
+CREATE TEMP TABLE vectors AS
+SELECT split_part(line, ',', 1)::uuid AS id, split_part(line, ',', 2) AS ulid
+FROM string_to_table(:'lines', E'\n') WITH ORDINALITY AS l (line, n) WHERE n > 1;
+SELECT count(*) AS vectors, count(*) FILTER (WHERE comb_to_ulid(id) = ulid) AS written,
+       count(*) FILTER (WHERE comb_from_ulid(ulid) = id) AS read,
+       count(*) FILTER (WHERE comb_from_ulid(lower(ulid)) = id) AS read_lower_case FROM vectors;
+
+-- I, L and O are read as 1, 1 and 0.
+SELECT comb_to_ulid(comb_from_ulid('O1arz3ndektsv4rrffq69g5fIl'));
+
+-- The example of the specification of ULID, 1469922850259 ms after 1970. The bits in the place of a version do not
+-- matter.
+SELECT id, comb_timestamp(id, 'postgres') FROM comb_from_ulid('01ARZ3NDEKTSV4RRFFQ69G5FAV') AS id;
+SELECT count(*) AS ulids, count(*) FILTER (WHERE comb_timestamp(id, 'postgres') = at) AS read
+FROM generate_series(0, 255) AS n,
+  LATERAL (SELECT timestamptz '2026-11-20 12:00:00.123+00' + n * interval '1 ms' AS at) AS t,
+  LATERAL (SELECT comb_from_ulid(left(comb_to_ulid(comb_boundary(at)), 10) || '0' || digit || '00000000000000') AS id
+           FROM substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', n % 32 + 1, 1) AS digit) AS made;
+
+-- The text sorts as the id does, by bytes and in the collation of the database.
+CREATE TEMP TABLE sorted AS SELECT id, row_number() OVER (ORDER BY id) AS place
+FROM (SELECT gen_random_uuid() AS id FROM generate_series(1, 1000)
+      UNION ALL SELECT comb_uuid() FROM generate_series(1, 1000)
+      UNION ALL SELECT id FROM vectors) AS ids;
+SELECT count(*) FILTER (WHERE place <> by_bytes) AS by_bytes, count(*) FILTER (WHERE place <> by_default) AS by_default
+FROM (SELECT place, row_number() OVER (ORDER BY comb_to_ulid(id) COLLATE "C") AS by_bytes,
+             row_number() OVER (ORDER BY comb_to_ulid(id)) AS by_default FROM sorted) AS s;
+
+-- What raises an error.
+CREATE FUNCTION outcome(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+  result text; state text; message text; detail text;
+BEGIN
+  EXECUTE query INTO result;
+  RETURN result;
+EXCEPTION WHEN OTHERS THEN
+  GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, message = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL;
+  RETURN concat_ws(E'\n', state || ': ' || message, nullif(detail, ''));
+END $$;
+SELECT outcome(format('SELECT comb_from_ulid(%L)', ulid))
+FROM (VALUES (''), ('01ARZ3NDEKTSV4RRFFQ69G5FA'), ('01ARZ3NDEKTSV4RRFFQ69G5FAV0'), ('80000000000000000000000000'),
+             ('ZZZZZZZZZZZZZZZZZZZZZZZZZZ'), ('01ARZ3NDEKTSV4RRFFQ69G5FAU'), ('01ARZ3NDEKTSV4RRFFQ69G5FA-'),
+             (' 1ARZ3NDEKTSV4RRFFQ69G5FAV'), ('01ARZ3NDEKTSV4RRFFQ69G5F' || chr(233)),
+             ('01ARZ3NDEKTSV4RRFFQ69G5FA' || chr(233))) AS v (ulid);
+SELECT length(outcome(format('SELECT comb_from_ulid(%L)', repeat('0', 100000)))) > 100000 AS refused;
+SELECT comb_to_ulid(NULL), comb_from_ulid(NULL);
+DROP FUNCTION outcome;

@@ -1,0 +1,117 @@
+# Hot ids and the ids of layouts follow one sequence with comb_uuid(): when the clock steps back, when the server is
+# killed and starts with its clock behind, and when the sequence starts again.
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::RealBin;
+use Comb;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my ($clock, %environment) = Comb::faked_clock();
+my $node = PostgreSQL::Test::Cluster->new('main');
+$node->init;
+
+sub start_at
+{
+	Comb::set_clock($clock, $_[0]);
+	local @ENV{ keys %environment } = values %environment;
+	$node->start;
+}
+
+# Each kind of id by its bytes in the order of the system that it is for, as hexadecimal digits.
+my %sorted = (
+	hot => q{hot_uuid(-n)::text},
+	(map { ($_ => "comb_generate('$_')::text") } qw(legacy_postgres sequential_string ticks)),
+	(map { ($_ => "comb_from_mssql(comb_generate('$_'))::text") } qw(mssql legacy sequential_end process_ticks)),
+	# .NET's ToByteArray
+	(map { ($_ => "regexp_replace(comb_generate('$_')::text, '^(..)(..)(..)(..)-(..)(..)-(..)(..)', '\\4\\3\\2\\1-\\6\\5-\\8\\7')") }
+		  qw(oracle sequential_binary)));
+my @kinds = sort keys %sorted;
+my $query = 'SELECT ' . join(', ', @sorted{@kinds}) . ' FROM generate_series(1, 5) AS n';
+
+my @sessions;
+my %ids;
+sub open_sessions { @sessions = map { $node->background_psql('postgres') } 1 .. 2 }
+
+# Ids of both sessions in turn, and of a new one.
+sub make
+{
+	my @rows = map { split /\n/ } (map { scalar $_->query($query) } @sessions, @sessions), $node->safe_psql('postgres', $query);
+	for my $row (@rows)
+	{
+		my @made = split /\|/, $row;
+		push @{ $ids{ $kinds[$_] } }, $made[$_] for 0 .. $#kinds;
+	}
+}
+
+sub all_ascend
+{
+	my ($when) = @_;
+	ok(Comb::ascending(@{ $ids{$_} }), "$_: $when") for @kinds;
+}
+
+# The time of a new hot id, less that of the clock of the server, in seconds.
+sub hot_lead { return $node->safe_psql('postgres', 'SELECT extract(epoch FROM hot_timestamp(hot_uuid(1)) - clock_timestamp())::int') }
+
+start_at('+0');
+$node->safe_psql('postgres', 'CREATE EXTENSION comb');
+open_sessions();
+make();
+all_ascend('sessions share the order');
+
+Comb::set_clock($clock, '-3600');
+make();
+all_ascend('the clock is an hour back');
+cmp_ok(hot_lead(), '>', 3500, 'hot ids stay where they were');
+make();
+all_ascend('and still is');
+
+# Killed, and started with a clock that is behind.
+for my $behind ('-3700')
+{
+	$_->{run}->kill_kill for @sessions;
+	$node->stop('immediate');
+	start_at($behind);
+	open_sessions();
+	make();
+	all_ascend("killed, and started with the clock at $behind s");
+	make();
+	all_ascend('and on');
+}
+
+# A comb_uuid() of two years ahead takes hot ids along, and all start again together, with one warning.
+Comb::set_clock($clock, '+730d');
+$node->safe_psql('postgres', 'SELECT comb_uuid()');
+Comb::set_clock($clock, '+0');
+my $log_start = -s $node->logfile;
+%ids = ();
+make();
+all_ascend('back from two years ahead');
+my $warnings = () = slurp_file($node->logfile, $log_start) =~ /WARNING:  ids were ahead of the clock/g;
+is($warnings, 1, 'with one warning for all kinds');
+cmp_ok(hot_lead(), '<=', 0, 'hot ids are at the clock again');
+
+# comb_reset() sets back all of them.
+Comb::set_clock($clock, '+600');
+make();
+Comb::set_clock($clock, '+0');
+cmp_ok(hot_lead(), '>', 500, 'hot ids wait for a clock that was ten minutes ahead');
+$node->safe_psql('postgres', 'SELECT comb_reset()');
+cmp_ok(hot_lead(), '<=', 0, 'until the sequence is reset');
+
+# In session order, a session keeps its own order of hot ids.
+$sessions[0]->query('SET comb.monotonicity = session');
+%ids = ();
+my $first = $sessions[0]->query('SELECT hot_uuid(2)');
+Comb::set_clock($clock, '-3600');
+my $second = $sessions[0]->query('SELECT hot_uuid(1)');
+my $other = $node->safe_psql('postgres', 'SET comb.monotonicity = session; SELECT hot_uuid(1)');
+ok(Comb::ascending($first, $second), 'in session order, hot ids of a session ascend');
+cmp_ok($other, 'lt', $first, 'and those of another follow the clock');
+
+$_->quit for @sessions;
+$node->stop;
+
+done_testing();

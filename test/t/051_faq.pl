@@ -1,0 +1,52 @@
+# The aggregates of doc/faq.md: their results, the index, parallel workers, and a server that has its own.
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::RealBin;
+use Document;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $faq = "$ENV{SANDBOX}/comb/doc/faq.md";
+my $node = PostgreSQL::Test::Cluster->new('main');
+$node->init;
+$node->start;
+my $own = $node->safe_psql('postgres', q{
+	SELECT count(*) FROM pg_proc WHERE pronamespace = 'pg_catalog'::regnamespace
+	AND proname IN ('min', 'max') AND proargtypes = '2950'::oidvector});
+
+run_blocks('faq.md', $node, 'postgres', [ blocks($faq, 'min-max') ]);
+$node->safe_psql('postgres', <<'SQL');
+CREATE EXTENSION comb;
+CREATE TABLE keys (id uuid PRIMARY KEY, other uuid);
+INSERT INTO keys SELECT comb_uuid(), CASE WHEN n % 3 > 0 THEN gen_random_uuid() END FROM generate_series(1, 20000) AS n;
+ANALYZE keys;
+SQL
+
+# With and without an index, by this server's own where it has them, and by these.
+for my $of ('id', 'other')
+{
+	for my $schema ('public', $own ? 'pg_catalog' : ())
+	{
+		is($node->safe_psql('postgres', qq{
+			SELECT $schema.min($of) = (SELECT $of FROM keys WHERE $of IS NOT NULL ORDER BY $of LIMIT 1),
+			       $schema.max($of) = (SELECT $of FROM keys WHERE $of IS NOT NULL ORDER BY $of DESC LIMIT 1),
+			       $schema.min($of) FILTER (WHERE false) IS NULL FROM keys}),
+			't|t|t', "$schema: least and greatest $of");
+	}
+}
+my $plan = $node->safe_psql('postgres', 'EXPLAIN (COSTS OFF) SELECT public.max(id), public.min(id) FROM keys');
+like($plan, qr/Limit.*Index Only Scan Backward.*Limit.*Index Only Scan using/s, 'the index has them at its ends');
+$plan = $node->safe_psql('postgres', q{
+	SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;
+	EXPLAIN (COSTS OFF) SELECT public.max(other), public.min(other) FROM keys});
+like($plan, qr/Finalize Aggregate.*Gather.*Partial Aggregate/s, 'parallel workers share the work');
+
+run_blocks('faq.md', $node, 'postgres', [ blocks($faq, 'min-max-drop') ]);
+is($node->safe_psql('postgres', q{
+	SELECT count(*) FROM pg_proc WHERE pronamespace = 'public'::regnamespace AND proname ~ '^(min|max|uuid_.*er)$'}),
+	'0', 'and nothing is left of them');
+
+$node->stop;
+done_testing();
