@@ -13,7 +13,7 @@ CREATE PROCEDURE commit_often(writer int) LANGUAGE plpgsql AS $$
 BEGIN
 	FOR i IN 1 .. 5 LOOP
 		INSERT INTO events (writer) VALUES (writer);
-		PERFORM count(*) FROM generate_series(1, 5000 * random());
+		PERFORM count(*) FROM generate_series(1, (5000 * random())::int);
 		IF random() < 0.8 THEN COMMIT; ELSE ROLLBACK; END IF;
 	END LOOP;
 END
