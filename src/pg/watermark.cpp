@@ -68,7 +68,7 @@ announcements* shared = nullptr;
 
 // A parallel worker announces for the leader of its group, because the ids are inserted by the leader's transaction,
 // which outlives the worker's.
-const PGPROC* leader() { return MyProc; }
+const PGPROC* leader() { return MyProc->lockGroupLeader != nullptr ? MyProc->lockGroupLeader : MyProc; }
 
 std::atomic<word>& word_of(const PGPROC* process) { return shared->words[process_number(process)]; }
 
