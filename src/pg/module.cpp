@@ -1,4 +1,5 @@
 // What makes this a library that PostgreSQL loads.
+#include "estimates.hpp"
 #include "postgres.hpp"
 #include "sequence.hpp"
 #include "watermark.hpp"
@@ -12,6 +13,7 @@ PG_MODULE_MAGIC;
 #endif
 
 __attribute__((visibility("default"))) void _PG_init() {
+  comb::pg::init_estimates();
   comb::pg::init_sequence();
   comb::pg::init_watermark();
 }

@@ -5,11 +5,14 @@ extern "C" {
 #include <postgres.h>
 
 #include <access/htup_details.h>
+#include <access/table.h>
 #include <access/transam.h>
 #include <access/xact.h>
 #include <access/xlog.h>
 #include <access/xlogrecovery.h>
+#include <catalog/pg_am.h>
 #include <catalog/pg_class.h>
+#include <catalog/pg_statistic.h>
 #include <catalog/pg_type.h>
 #include <common/file_perm.h>
 #include <common/pg_prng.h>
@@ -21,14 +24,21 @@ extern "C" {
 #include <nodes/nodeFuncs.h>
 #include <nodes/pathnodes.h>
 #include <nodes/supportnodes.h>
+#include <optimizer/optimizer.h>
 #include <storage/ipc.h>
 #include <storage/lock.h>
 #include <storage/lwlock.h>
 #include <storage/proc.h>
 #include <storage/shmem.h>
+#include <utils/array.h>
 #include <utils/builtins.h>
+#include <utils/fmgroids.h>
 #include <utils/guc.h>
+#include <utils/lsyscache.h>
 #include <utils/rangetypes.h>
+#include <utils/rel.h>
+#include <utils/selfuncs.h>
+#include <utils/syscache.h>
 #include <utils/timestamp.h>
 #include <utils/uuid.h>
 }

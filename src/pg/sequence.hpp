@@ -47,36 +47,48 @@ void begin_stamps(stamp now);
 // Attaches to the shared memory of comb, or returns false if shared memory is full.
 bool try_attach();
 
-// Whether ids continue from `last` although `now`, the clock, is more than a day behind. Warns once if they do.
-bool continues_despite_clock(stamp last, stamp now);
+// How a stamp follows the last: step_sequence, or a function of the core for ids that keep less than a stamp.
+using step_function = sequence_step (*)(stamp last, stamp now) noexcept;
 
-// Saves the window of a stamp that was just taken, and warns if the sequence started again from the clock.
-void note_window(sequence& from, const sequence_step& step, stamp now);
+// The stamp that follows if `now`, the clock, is more than a day behind `last`. Normally the sequence starts again; if
+// the clock is wrong for certain, ids continue, with one warning.
+stamp stamp_far_ahead(stamp last, stamp now, step_function next_step);
 
-// Takes the next stamp of a sequence, by step_sequence or step_ticks, when the clock reads `now`.
+// Saves the window of the stamp `next` that was just taken, and warns if the sequence started again from the clock.
+void note_window(sequence& from, stamp last, stamp next, stamp now);
+
+// Takes the next stamp of a sequence, by step_sequence or another step, when the clock reads `now`.
 //
 // A stamp is returned only after its window was saved: a server that is killed afterwards starts again above it.
 template <class Step>
 inline stamp take_next(sequence& from, stamp now, Step next_step) {
-  const sequence_step step = take_stamp(from.last, now, [next_step](stamp last, stamp clock) {
-    const sequence_step usual = next_step(last, clock);
-    if (usual.restarted && continues_despite_clock(last, clock)) [[unlikely]]
-      return next_step(last, last);
-    return usual;
-  });
+  // take_stamp() of the core, but for what is rare: a call of its own, which keeps all else in registers
+  stamp last = from.last.load(std::memory_order_relaxed);
+  stamp next;
+  do {
+    const sequence_step step = next_step(last, now);
+    next = step.next;
+    if (step.restarted) [[unlikely]]
+      next = stamp_far_ahead(last, now, next_step);
+  } while (!from.last.compare_exchange_weak(last, next, std::memory_order_relaxed));
   random_delay();
-  if (window_of(step.next ^ from.saved.load(std::memory_order_relaxed)) != 0) [[unlikely]]
-    note_window(from, step, now);
-  return step.next;
+  if (window_of(next ^ from.saved.load(std::memory_order_relaxed)) != 0) [[unlikely]]
+    note_window(from, last, next, now);
+  return next;
 }
 
 // Takes the next stamp of the sequence in use.
-template <class Step = decltype(&step_sequence)>
-inline stamp next_stamp(stamp now, Step next_step = step_sequence) {
+template <class Step>
+inline stamp next_stamp(stamp now, Step next_step) {
   if (using_transaction != local_transaction(MyProc)) [[unlikely]]
     begin_stamps(now);
   return take_next(*current_sequence, now, next_step);
 }
+
+// step_sequence, which is inlined only if its type tells the compiler what it is.
+inline constexpr auto usual_step = [](stamp last, stamp clock) noexcept { return step_sequence(last, clock); };
+
+inline stamp next_stamp(stamp now) { return next_stamp(now, usual_step); }
 
 // Takes the next stamp of the server's sequence, in any order of ids. Shared memory must be attached.
 stamp next_server_stamp();

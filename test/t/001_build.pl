@@ -30,7 +30,8 @@ ok($clang, 'there is a clang++');
 my $log = contents("$ENV{SANDBOX}/build.log");
 unlike($log, qr/warning:/, 'g++ gives no warnings');
 
-# Another: clang++ (which does not know all warnings that the server was built with), in a folder elsewhere, without bitcode. Its tests find their files, too.
+# Another: clang++ (which does not know all warnings that the server was built with), in a folder elsewhere, without
+# bitcode. Its tests find their files, too.
 my $source = Comb::copy_source();
 make_path("$scratch/vpath");
 my ($ok, $output) = run_in("$scratch/vpath", "make -f '$source/Makefile' CXX='$clang -Wno-unknown-warning-option' with_llvm=no");

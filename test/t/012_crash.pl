@@ -34,7 +34,7 @@ sub start_load
 	for my $file (@files)
 	{
 		push @running, IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres'), '-o', $file, '-v',
-			'FETCH_COUNT=50', '-c', 'SELECT comb_uuid() FROM generate_series(1, 100000) AS a, generate_series(1, 1000) AS b' ], '2>', \my $ignored);
+				'FETCH_COUNT=50', '-c', 'SELECT comb_uuid() FROM generate_series(1, 100000) AS a, generate_series(1, 1000) AS b' ], '2>', \my $ignored);
 	}
 	for (1 .. 600)
 	{

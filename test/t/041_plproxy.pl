@@ -5,7 +5,7 @@ use FindBin;
 use lib $FindBin::RealBin;
 use Document;
 use PostgreSQL::Test::Utils;
-use Shop;
+use ShopServers;
 use Test::More;
 
 chomp(my $share = `$ENV{PG_CONFIG} --sharedir`);
@@ -14,13 +14,13 @@ plan skip_all => 'PL/Proxy is not installed for this server (Debian: postgresql-
 
 my $document = "$ENV{SANDBOX}/comb/doc/sharding.md";
 
-my @nodes = map { server("node$_") } 0 .. 1;
-my $proxy = server('proxy');
+my @nodes = map { start_shop_server("node$_") } 0 .. 1;
+my $proxy = start_shop_server('proxy');
 
 my @blocks = blocks($document, 'plproxy-node');
 run_blocks('sharding.md, plproxy-node', $nodes[$_], 'shop', \@blocks, '-U', 'shop', '-v', "node=$_") for 0 .. 1;
 
-# The document's blocks for the proxy, with these servers for the hosts that it names.
+# Runs the document's blocks for the proxy, with these servers for the hosts that it names.
 sub run_on_proxy
 {
 	my ($label) = @_;
@@ -34,14 +34,15 @@ sub run_on_proxy
 
 run_on_proxy('plproxy-proxy');
 
-# PL/Proxy's entry is the remainder; the nodes' own partitions refuse anything else. Also for negative shards.
-$proxy->safe_psql('shop', "SELECT add_order(hot_uuid(s), 'any') FROM unnest(ARRAY[-1, -2, -2147483648, 2147483647, 65536]) AS s");
+# PL/Proxy's entry is the remainder, for negative shards too; the nodes' own partitions refuse anything else.
+$proxy->safe_psql('shop',
+	"SELECT add_order(hot_uuid(s), 'any') FROM unnest(ARRAY[-1, -2, -2147483648, 2147483647, 65536]) AS s");
 is($nodes[$_]->safe_psql('shop',
 		"SELECT count(*), count(*) FILTER (WHERE hot_shard_remainder(hot_shard(id), 4) % 2 <> $_) FROM orders"),
 	(403, 402)[$_] . '|0', "node $_ has its rows and no others")
   for 0 .. 1;
 
-# One node for each call.
+# Each call reaches one node.
 for my $shard (6, 7)
 {
 	my $node = $shard % 2;
@@ -50,12 +51,12 @@ for my $shard (6, 7)
 		"SELECT hot_shard(id) FROM (SELECT hot_uuid($shard) AS id) AS new, add_order(id, 'new')", $shard);
 	while (my ($call, $expected) = splice @calls, 0, 2)
 	{
-		my ($result, $in) = seen($proxy, $call, @nodes);
+		my ($result, $in) = seen_on($proxy, $call, @nodes);
 		is("$result on $in", "$expected on $node", 'a call is seen on one node');
 	}
 }
 
-# One node down.
+# One node is down.
 my $mine = $nodes[0]->safe_psql('shop', 'SELECT id FROM orders WHERE id @# 6 LIMIT 1');
 my $its = $nodes[1]->safe_psql('shop', 'SELECT id FROM orders WHERE id @# 7 LIMIT 1');
 $nodes[1]->stop('immediate');
@@ -67,7 +68,7 @@ is($proxy->safe_psql('shop', "SELECT id FROM get_order('$its')"), $its, 'it come
 
 # One more node takes a partition.
 $nodes[1]->safe_psql('shop', 'DELETE FROM orders WHERE customer = \'new\'');
-push @nodes, server('node2');
+push @nodes, start_shop_server('node2');
 run_blocks('sharding.md, plproxy-node', $nodes[2], 'shop', \@blocks, '-U', 'shop', '-v', 'node=4');
 $nodes[2]->safe_psql('shop', 'CREATE TABLE orders_3 PARTITION OF orders FOR VALUES WITH (MODULUS 4, REMAINDER 3)');
 my $dump = PostgreSQL::Test::Utils::tempdir() . '/dump.sql';

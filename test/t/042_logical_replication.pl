@@ -1,11 +1,10 @@
-# Two servers that both write, and send each other what they wrote: no key of the one is one of the other's.
+# Two servers both write, and replicate to each other: no two keys are the same.
 use strict;
 use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
 use Comb;
 use Document;
-use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
@@ -13,13 +12,8 @@ my $document = "$ENV{SANDBOX}/comb/doc/sharding.md";
 my ($clients, $transactions, $rows) = (2, 250, 10);
 my $written = 2 * $clients * $transactions * $rows;
 
-my @servers = map { PostgreSQL::Test::Cluster->new($_) } 'a', 'b';
-for my $server (@servers)
-{
-	$server->init(allows_streaming => 'logical');
-	$server->append_conf('postgresql.conf', "fsync = off\nautovacuum = off\n");
-	$server->start;
-}
+my @servers =
+  map { Comb::start_server($_, streaming => 'logical', settings => "fsync = off\nautovacuum = off") } 'a', 'b';
 
 sub other
 {
@@ -27,7 +21,7 @@ sub other
 	return 'other=host=' . $servers[ 1 - $here ]->host . ' port=' . $servers[ 1 - $here ]->port . " dbname=$database";
 }
 
-# Waits until each has what the other wrote before.
+# Waits until each server has what the other has written.
 sub wait_for_both
 {
 	my ($database) = @_;
@@ -40,7 +34,7 @@ sub wait_for_both
 	}
 }
 
-# Two servers set up as the document says; both write at the same time.
+# The servers are set up as the document says, and write at the same time.
 sub write_on_both
 {
 	my ($database, $table, $subscription) = @_;
@@ -63,7 +57,7 @@ sub write_on_both
 	append_to_file($script, "INSERT INTO orders (customer) SELECT ':client_id' FROM generate_series(1, $rows);\n");
 	my @running = map {
 		IPC::Run::start([ 'pgbench', '-n', '-c', $clients, '-j', $clients, '-t', $transactions, '-f', $script,
-			'-h', $_->host, '-p', $_->port, $database ], '>', '/dev/null', '2>', '/dev/null')
+				'-h', $_->host, '-p', $_->port, $database ], '>', '/dev/null', '2>', '/dev/null')
 	} @servers;
 	ok($_->finish, "$database: a server's clients have written") for @running;
 	wait_for_both($database);
@@ -84,7 +78,7 @@ write_on_both('by_shard', 'replica', 'replica-subscription');
 is($servers[$_]->safe_psql('by_shard', 'SELECT hot_shard(id), count(*) FROM orders GROUP BY 1 ORDER BY 1'),
 	'0|' . $written / 2 . "\n1|" . $written / 2, 'half of them are of each shard')
   for 0 .. 1;
-# A server's changes to its own rows reach the other.
+# A server's changes to its own rows are replicated.
 $servers[$_]->safe_psql('by_shard', "
 	UPDATE orders SET customer = 'changed on $_' WHERE id @# $_;
 	DELETE FROM orders WHERE id = (SELECT id FROM orders_$_ LIMIT 1)")

@@ -1,19 +1,17 @@
-# ALTER EXTENSION comb SET SCHEMA moves it under all that uses it. That takes a superuser: the extension is trusted, so
-# whoever created it owns it, but not its functions.
+# ALTER EXTENSION comb SET SCHEMA keeps everything that uses the extension. It needs a superuser: the user who creates a
+# trusted extension owns the extension, but not its functions.
 use strict;
 use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
-use Everything;
-use PostgreSQL::Test::Cluster;
+use Comb;
+use SampleDatabase;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $node = PostgreSQL::Test::Cluster->new('main');
-$node->init;
-$node->start;
+my $node = Comb::start_server('main');
 
-# Where each object of the extension is, as far as it is in a schema of its own.
+# The schema of each object of the extension that has one.
 sub schemas
 {
 	return $node->safe_psql($_[0], q{
@@ -23,14 +21,14 @@ sub schemas
 		  AND d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'comb')});
 }
 
-make_everything($node, 'moved', 'public');
-my $before = everything($node, 'moved');
+make_sample($node, 'moved', 'public');
+my $before = sample_contents($node, 'moved');
 $node->safe_psql('moved', 'CREATE SCHEMA ids; ALTER EXTENSION comb SET SCHEMA ids');
 is(schemas('moved'), 'ids', 'all of the extension is moved');
-# The queries name the schema of an operator, and are else the same.
-(my $after = everything($node, 'moved')) =~ s/OPERATOR\(ids\./OPERATOR(public./g;
+# The queries differ only in the schema of an operator.
+(my $after = sample_contents($node, 'moved')) =~ s/OPERATOR\(ids\./OPERATOR(public./g;
 is_deeply([ split /\n/, $after ], [ split /\n/, $before ], 'tables, views and partitions go on with it');
-goes_on($node, 'moved');
+accepts_new_rows($node, 'moved');
 
 $node->safe_psql('postgres', 'CREATE ROLE owner LOGIN; CREATE DATABASE owned OWNER owner');
 my @as_owner = (extra_params => [ '-U', 'owner' ]);
@@ -40,8 +38,10 @@ my ($status, $out, $err) = $node->psql('owned', 'ALTER EXTENSION comb SET SCHEMA
 like($err, qr/must be owner of function/, 'the owner of the database, who created it, may not');
 is(schemas('owned'), 'public', 'and nothing is moved');
 $node->safe_psql('owned', 'ALTER EXTENSION comb SET SCHEMA ids');
-my $made = q{SHOW search_path; INSERT INTO made DEFAULT VALUES RETURNING ids.comb_timestamp(id) > now() - interval '1 min'};
-is($node->safe_psql('owned', $made, @as_owner), qq{"\$user", public\nt}, 'a superuser does, and defaults need no search path');
+my $made = q{SHOW search_path;
+	INSERT INTO made DEFAULT VALUES RETURNING ids.comb_timestamp(id) > now() - interval '1 min'};
+is($node->safe_psql('owned', $made, @as_owner),
+	qq{"\$user", public\nt}, 'a superuser does, and defaults need no search path');
 
 $node->stop;
 done_testing();

@@ -1,36 +1,34 @@
-# A database with all that comb can be part of on a standby, which reads, and is promoted; and sent by logical replication.
+# The sample database on a standby, before and after its promotion, and on a subscriber of logical replication.
 use strict;
 use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
 use Comb;
-use Everything;
+use SampleDatabase;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $primary = PostgreSQL::Test::Cluster->new('primary');
-$primary->init(allows_streaming => 'logical');
-$primary->start;
+my $primary = Comb::start_server('primary', streaming => 'logical');
 $primary->backup('copy');
 my $standby = PostgreSQL::Test::Cluster->new('standby');
 $standby->init_from_backup($primary, 'copy', has_streaming => 1);
 $standby->start;
 
-# All of it is made while the standby follows.
-make_everything($primary, 'followed', 'ids');
-goes_on($primary, 'followed');
+# The sample is made while the standby follows.
+make_sample($primary, 'followed', 'ids');
+accepts_new_rows($primary, 'followed');
 $primary->wait_for_catchup($standby);
-same_everything($standby, 'followed', everything($primary, 'followed')); # while it is a standby
+same_sample($standby, 'followed', sample_contents($primary, 'followed')); # while it is a standby
 
-# Logical replication: the subscriber has the same tables, and gets rows with the ids that the publisher made.
-my $subscriber = PostgreSQL::Test::Cluster->new('subscriber');
-$subscriber->init;
-$subscriber->start;
-make_room($subscriber, 'followed');
+# Logical replication: the subscriber has the same tables, and gets rows with the publisher's ids.
+my $subscriber = Comb::start_server('subscriber');
+make_database($subscriber, 'followed');
 my $schema = PostgreSQL::Test::Utils::tempdir() . '/schema';
-$primary->command_ok([ 'pg_dump', '-Fc', '--schema-only', '-f', $schema, $primary->connstr('followed') ], 'the schema is dumped');
-$subscriber->command_ok([ 'pg_restore', '--exit-on-error', '-d', $subscriber->connstr('followed'), $schema ], 'and restored');
+$primary->command_ok([ 'pg_dump', '-Fc', '--schema-only', '-f', $schema, $primary->connstr('followed') ],
+	'the schema is dumped');
+$subscriber->command_ok([ 'pg_restore', '--exit-on-error', '-d', $subscriber->connstr('followed'), $schema ],
+	'and restored');
 $primary->safe_psql('followed', 'CREATE PUBLICATION everything FOR ALL TABLES');
 $subscriber->safe_psql('followed',
 	q{CREATE SUBSCRIPTION everything CONNECTION '} . $primary->connstr . q{ dbname=followed' PUBLICATION everything});
@@ -40,7 +38,8 @@ INSERT INTO orders SELECT FROM generate_series(1, 1000);
 INSERT INTO by_time (n) SELECT generate_series(1, 1000);
 INSERT INTO by_shard (n) SELECT generate_series(1, 1000);
 SET search_path = public, ids;
-UPDATE orders SET id = comb_set_timestamp(id, '2026-11-02', 'postgres'), hot = hot_uuid(1) WHERE id < timestamptz '2026-11-02';
+UPDATE orders SET id = comb_set_timestamp(id, '2026-11-02', 'postgres'), hot = hot_uuid(1)
+WHERE id < timestamptz '2026-11-02';
 UPDATE by_time SET n = -n WHERE id <@ '[2026-11-03,2026-12-03)';
 DELETE FROM by_shard_lines WHERE id @# ANY (ARRAY[3, 7]);
 UPDATE by_shard SET id = hot_uuid(6, '2026-11-20') WHERE id @# 7; -- into another partition
@@ -48,20 +47,20 @@ DELETE FROM by_shard WHERE id @# 3;
 SQL
 $primary->wait_for_catchup('everything');
 $_->safe_psql('followed', 'REFRESH MATERIALIZED VIEW days') for $primary, $subscriber;
-same_everything($subscriber, 'followed', everything($primary, 'followed'));
+same_sample($subscriber, 'followed', sample_contents($primary, 'followed'));
 cmp_ok($subscriber->safe_psql('followed', 'SELECT count(*) FROM orders'), '>', 1000, 'the new ones, too');
 is(Comb::replication_errors($subscriber, 'followed'), '0', 'without an error');
 $subscriber->safe_psql('followed', 'DROP SUBSCRIPTION everything');
-goes_on($subscriber, 'followed');
+accepts_new_rows($subscriber, 'followed');
 $subscriber->stop;
 
-# The standby is promoted, and goes on where the primary was.
+# The promoted standby continues where the primary ended.
 $primary->wait_for_catchup($standby);
-my $read = everything($standby, 'followed');
+my $read = sample_contents($standby, 'followed');
 $primary->stop;
 $standby->promote;
-is(everything($standby, 'followed'), $read, 'a promoted standby has what it read');
-goes_on($standby, 'followed');
+is(sample_contents($standby, 'followed'), $read, 'a promoted standby has what it read');
+accepts_new_rows($standby, 'followed');
 $standby->stop;
 
 done_testing();

@@ -1,15 +1,15 @@
-# A database with a table, an index, a constraint ... of each kind that can hold something of comb, to see it move.
-package Everything;
+# A sample database to move: a table, an index, a constraint, a view and so on of each kind that can use comb.
+package SampleDatabase;
 use strict;
 use warnings;
 use Exporter 'import';
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-our @EXPORT = qw(make_room make_everything restore_everything everything same_everything goes_on);
+our @EXPORT = qw(make_database make_sample restore_sample sample_contents same_sample accepts_new_rows);
 
-# A database for it, on a server that may not have the role that it names.
-sub make_room
+# Creates an empty database for the sample, and the role that the sample names if the server lacks it.
+sub make_database
 {
 	my ($node, $database) = @_;
 	$node->safe_psql('postgres', "CREATE DATABASE $database");
@@ -17,11 +17,11 @@ sub make_room
 	  if $node->safe_psql('postgres', q{SELECT count(*) FROM pg_roles WHERE rolname = 'reader'}) eq '0';
 }
 
-# Makes it, with the extension in a schema that sessions have on their search path or have not.
-sub make_everything
+# Creates the sample database, with the extension in a schema that may be missing from the sessions' search path.
+sub make_sample
 {
 	my ($node, $database, $schema) = @_;
-	make_room($node, $database);
+	make_database($node, $database);
 	$node->safe_psql($database, <<"SQL");
 CREATE SCHEMA IF NOT EXISTS $schema;
 CREATE EXTENSION comb SCHEMA $schema;
@@ -47,9 +47,11 @@ SELECT comb_uuid(timestamptz '2026-11-01' + n * interval '1 hour'), hot_uuid(n %
 
 CREATE TABLE by_time (id uuid PRIMARY KEY DEFAULT comb_uuid(), n int) PARTITION BY RANGE (id);
 CREATE TABLE by_time_oct PARTITION OF by_time FOR VALUES FROM (MINVALUE) TO (comb_boundary('2026-11-01'));
-CREATE TABLE by_time_nov PARTITION OF by_time FOR VALUES FROM (comb_boundary('2026-11-01')) TO (comb_boundary('2026-12-01'));
+CREATE TABLE by_time_nov PARTITION OF by_time
+    FOR VALUES FROM (comb_boundary('2026-11-01')) TO (comb_boundary('2026-12-01'));
 CREATE TABLE by_time_dec PARTITION OF by_time FOR VALUES FROM (comb_boundary('2026-12-01')) TO (MAXVALUE);
-INSERT INTO by_time SELECT comb_uuid(timestamptz '2026-10-15' + n * interval '1 day'), n FROM generate_series(1, 90) AS n;
+INSERT INTO by_time
+SELECT comb_uuid(timestamptz '2026-10-15' + n * interval '1 day'), n FROM generate_series(1, 90) AS n;
 
 CREATE TABLE by_shard (id uuid PRIMARY KEY DEFAULT hot_uuid(3), n int) PARTITION BY HASH (id hot_shard_ops);
 CREATE TABLE by_shard_0 PARTITION OF by_shard FOR VALUES WITH (MODULUS 4, REMAINDER 0);
@@ -62,7 +64,8 @@ INSERT INTO by_shard_lines SELECT id, n FROM by_shard;
 
 CREATE VIEW novembers AS SELECT id, comb_timestamp_micros(id), hot @# 7 AS seven, id <@ during AS inside FROM orders
     WHERE id BETWEEN timestamptz '2026-11-01' AND timestamptz '2026-11-03';
-CREATE MATERIALIZED VIEW days AS SELECT date_trunc('day', comb_timestamp(id), 'UTC') AS day, count(*) FROM by_time GROUP BY 1;
+CREATE MATERIALIZED VIEW days AS
+    SELECT date_trunc('day', comb_timestamp(id), 'UTC') AS day, count(*) FROM by_time GROUP BY 1;
 CREATE UNIQUE INDEX ON days (day);
 CREATE FUNCTION of_shard(shard int, since timestamptz) RETURNS SETOF orders LANGUAGE sql STABLE
     BEGIN ATOMIC SELECT * FROM orders WHERE hot @# shard AND id >= since; END;
@@ -72,8 +75,8 @@ CREATE POLICY recent ON orders TO reader USING (id > timestamptz '2026-11-05' AN
 SQL
 }
 
-# What is in it, and what queries read of it, as text.
-sub everything
+# Returns the contents of the sample, and the partitions that queries read, as text.
+sub sample_contents
 {
 	my ($node, $database) = @_;
 	my $reads = sub {
@@ -81,7 +84,8 @@ sub everything
 		my %read = map { $_ => 1 } $plan =~ /Scan.* on (by_\w+?)(?:_pkey)?\b/g;
 		return "\n$_[0]: " . join ' ', sort keys %read;
 	};
-	my $schema = $node->safe_psql($database, q{SELECT quote_ident(extnamespace::regnamespace::text) FROM pg_extension WHERE extname = 'comb'});
+	my $schema = $node->safe_psql($database,
+		q{SELECT quote_ident(extnamespace::regnamespace::text) FROM pg_extension WHERE extname = 'comb'});
 	return $node->safe_psql($database, <<"SQL")
 SET search_path = ''; SET TimeZone = 'UTC';
 SELECT * FROM public.orders ORDER BY id;
@@ -97,31 +101,31 @@ SQL
 	  . $reads->("SELECT * FROM public.by_shard WHERE id OPERATOR($schema.@#) 7");
 }
 
-# A copy of it has the same.
-sub same_everything
+# Tests that a copy has the same contents.
+sub same_sample
 {
 	my ($node, $database, $original) = @_;
-	is_deeply([ split /\n/, everything($node, $database) ], [ split /\n/, $original ],
+	is_deeply([ split /\n/, sample_contents($node, $database) ], [ split /\n/, $original ],
 		"$database: the rows are the same, and queries read the same partitions");
 }
 
-# Moves it to another database, maybe on another server, as an archive of its own server's pg_dump.
-sub restore_everything
+# Moves the sample to another database, maybe on another server, with the pg_dump of its own server.
+sub restore_sample
 {
 	my ($from, $database, $to, $new, $format) = @_;
 	my $archive = PostgreSQL::Test::Utils::tempdir() . '/archive';
 	$from->command_ok([ 'pg_dump', "--format=$format", '-f', $archive, $from->connstr($database) ], "$new is dumped");
-	make_room($to, $new);
+	make_database($to, $new);
 	$to->command_ok([ 'pg_restore', '--exit-on-error', '-j', 2, '-d', $to->connstr($new), $archive ], 'and restored');
-	same_everything($to, $new, everything($from, $database));
-	goes_on($to, $new);
+	same_sample($to, $new, sample_contents($from, $database));
+	accepts_new_rows($to, $new);
 }
 
-# Defaults fill new rows, and these go where they belong.
-sub goes_on
+# Tests that defaults fill new rows, and that these go to the right partitions.
+sub accepts_new_rows
 {
 	my ($node, $database) = @_;
-	is( $node->safe_psql($database, <<'SQL'),
+	is($node->safe_psql($database, <<'SQL'),
 INSERT INTO orders DEFAULT VALUES RETURNING shard, layout, created > now() - interval '1 min',
     id::text > (SELECT max(id::text) FROM orders WHERE created <= now()), v7::text > (SELECT max(v7::text) FROM orders);
 INSERT INTO by_time DEFAULT VALUES RETURNING n IS NULL;
@@ -130,7 +134,7 @@ REFRESH MATERIALIZED VIEW CONCURRENTLY days;
 SQL
 		"7|mssql|t|t|t\nt\nby_shard_3",
 		"$database: defaults fill new rows");
-	# A row that no check allows, and one in a wrong partition, are refused as before.
+	# Rows that violate a check, a partition or a foreign key are still refused.
 	my ($status, $out, $err) = $node->psql($database, <<'SQL');
 \set VERBOSITY sqlstate
 \set ON_ERROR_STOP off
