@@ -2,8 +2,8 @@
 # and years, session order and back, comb_reset(), slow writers of the saved stamp, several sessions at a time.
 #
 # The walk keeps what was returned and demands: no stamp comes twice, no id sorts before one that was returned earlier,
-# and none is ahead of all clocks and ids before. Exceptions are those of doc/design.md: comb_reset(), and a clock that is more
-# than a day behind the last id but not before the creation of the cluster.
+# and none is ahead of all clocks and ids before. Exceptions are those of doc/design.md: comb_reset(), and a clock that
+# is more than a day behind the last id but not before the creation of the cluster.
 #
 #   SEED=1       repeats the steps of a walk; how sessions and kills fall together stays random
 #   SECONDS=60   how long it runs
@@ -99,7 +99,10 @@ sub check
 		wrong('ids started again without a warning') unless warned();
 		($low, $high) = ('', $latest);
 	}
-	elsif (2 == grep { starts_again(seconds_of($low) - 1, $_) } @clock) { return wrong("$all[0] continues from $low, which was too far ahead") }
+	elsif (2 == grep { starts_again(seconds_of($low) - 1, $_) } @clock)
+	{
+		return wrong("$all[0] continues from $low, which was too far ahead");
+	}
 	for (@of_sessions)
 	{
 		my $before = $low;
@@ -206,7 +209,7 @@ sub step_clock_within
 {
 	my $to = random_clock();
 	# the steps that make ids start again are taken between ids
-	$to = $offset if starts_again($high + 30, now() + $to - $offset);
+	$to = $offset if starts_again(max($high, now()) + 30, now() + $to - $offset);
 	set_clock($to);
 	return;
 }
@@ -251,7 +254,8 @@ sub session_order
 	return if in_server_order() < 3;
 	step('a session leaves for its own order');
 	# an id before, so that the session has something to take along
-	my ($before, $after) = map { stamp_of($_) } $it->{psql}->rows('SELECT comb_uuid(); SET comb.monotonicity = session; SELECT comb_uuid()');
+	my ($before, $after) = map { stamp_of($_) }
+	  $it->{psql}->rows('SELECT comb_uuid(); SET comb.monotonicity = session; SELECT comb_uuid()');
 	check(1, now(), now(), [$before]);
 	wrong("$after came after $before in session order") if $after le $before;
 	$it->{own} = $after;
