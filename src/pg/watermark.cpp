@@ -259,7 +259,7 @@ void init_watermark() {
       nullptr);
 }
 
-COMB_FUNCTION(comb_watermark) { return uuid_result(uuid_from_stamp(take_watermark(), version::comb, 0)); }
+COMB_FUNCTION(comb_watermark) { return uuid_result(uuid_from_stamp(take_watermark(), version::v4, 0)); }
 
 COMB_FUNCTION(comb_watermark_v7) { return uuid_result(uuid_from_stamp(take_watermark(), version::v7, 0)); }
 
