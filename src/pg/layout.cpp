@@ -3,7 +3,9 @@
 #include "comb/layout.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <iterator>
+#include <optional>
 #include <string_view>
 
 #include "comb/convert.hpp"
@@ -11,8 +13,10 @@
 #include "comb/layout_time.hpp"
 #include "datum.hpp"
 #include "entropy.hpp"
+#include "generate.hpp"
 #include "postgres.hpp"
 #include "sequence.hpp"
+#include "timestamptz.hpp"
 
 namespace comb::pg {
 
@@ -23,8 +27,8 @@ template <class Which>
 char* list_layouts(Which&& which) {
   StringInfoData list;
   initStringInfo(&list);
-  for (const uuid_layout& one : layouts)
-    if (which(one)) appendStringInfo(&list, "%s%s", list.len > 0 ? ", " : "", one.name);
+  for (const uuid_layout& layout : layouts)
+    if (which(layout)) appendStringInfo(&list, "%s%s", list.len > 0 ? ", " : "", layout.name);
   return list.data;
 }
 
@@ -56,100 +60,77 @@ const uuid_layout& layout_arg(FunctionCallInfo fcinfo, int n) {
   return *last.named;
 }
 
-[[noreturn]] void cannot_generate(const uuid_layout& as) {
-  if (as.generation == generation::hot)
-    ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("ids of layout \"%s\" need a shard", as.name),
+[[noreturn]] void report_cannot_generate(const uuid_layout& layout) {
+  if (layout.generation == generation::hot)
+    ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("ids of layout \"%s\" need a shard", layout.name),
             errhint("Use hot_uuid(shard) or hot_uuid(shard, at)."));
-  ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("ids of layout \"%s\" are only read", as.name),
-          errhint("Use comb_uuid_v7(), or one of the layouts %s.", list_layouts([](const uuid_layout& one) {
-                    return !one.read_only() && one.generation != generation::hot;
+  ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("ids of layout \"%s\" are only read", layout.name),
+          errhint("Use comb_uuid_v7(), or one of the layouts %s.", list_layouts([](const uuid_layout& layout) {
+                    return !layout.read_only() && layout.generation != generation::hot;
                   })));
 }
-
-[[noreturn]] void cannot_hold(const uuid_layout& as, const char* detail) {
-  // timestamptz_to_str has one buffer
-  char* first = pstrdup(timestamptz_to_str(timestamptz_from_unix(as.encoding.earliest)));
-  ereport(ERROR, errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
-          errmsg("timestamp must be from %s to %s in layout \"%s\"", first,
-                 timestamptz_to_str(timestamptz_from_unix(as.encoding.latest)), as.name),
-          errdetail("%s", detail));
-}
-
-// A time that a layout can hold, as Unix microseconds.
-std::int64_t micros_for(const uuid_layout& as, TimestampTz at) {
-  // compared in PostgreSQL's epoch, in which the infinities are the ends of the type and nothing overflows
-  if (at < timestamptz_from_unix(as.encoding.earliest) || at > timestamptz_from_unix(as.encoding.latest))
-    cannot_hold(as, psprintf("It is %s.", timestamptz_to_str(at)));
-  return at + micros_from_1970_to_2000;
-}
-
-version version_for(const uuid_layout& as) { return as.version == version::v7 ? version::v7 : version::v4; }
 
 uuid random_uuid() { return uuid::from({random_word(), random_word()}); }
 
 constinit process_state process;
 
-// An id of process_ticks: eight bytes that stay, and the next tick of the sequence.
-uuid process_ticks(const uuid_layout& as) {
-  const std::uint64_t ticks = count_from_stamp(next_stamp(clock_stamp(), step_ticks), as);
+// An id of process_ticks: eight bytes that are constant for the process, and the next tick of the sequence.
+uuid next_process_ticks(const uuid_layout& layout) {
+  const std::uint64_t ticks = number_from_stamp(next_stamp(clock_stamp(), step_ticks), layout);
   if (process.must_draw(this_process(), ticks)) process = {this_process(), random_word(), ticks};
   process.last_ticks = ticks;
-  return uuid_from_count(ticks, as, uuid::from({process.random, 0}));
+  return uuid_from_number(ticks, layout, uuid::from({process.random, 0}));
 }
 
 }  // namespace
 
 COMB_FUNCTION(comb_generate) {
-  const uuid_layout& as = layout_arg(fcinfo, 0);
-  switch (as.generation) {
-    case generation::comb: {
-      const std::uint64_t random = random_word();
-      return uuid_result(uuid_from_stamp(next_stamp(clock_stamp()), version_for(as), random));
-    }
+  const uuid_layout& layout = layout_arg(fcinfo, 0);
+  switch (layout.generation) {
+    case generation::comb:
+      return next_labelled(layout.version);
     case generation::process_ticks:
-      return uuid_result(process_ticks(as));
-    case generation::sorted: {
-      const stamp now = clock_stamp();
-      const uuid random = random_uuid();
-      const stamp next = next_stamp(now);
-      micros_for(as, timestamptz_from_unix(micros_from_stamp(next)));
-      return uuid_result(uuid_from_stamp(next, as, random));
-    }
+      return uuid_result(next_process_ticks(layout));
+    case generation::sorted:
+      return next_uuid(random_uuid, [&layout](stamp next, const uuid& random) {
+        layout_time(to_timestamptz(next), layout);
+        return uuid_from_stamp(next, layout, random);
+      });
     case generation::hot:
     case generation::none:
       break;
   }
-  cannot_generate(as);
+  report_cannot_generate(layout);
 }
 
 COMB_FUNCTION(comb_generate_at) {
-  const uuid_layout& as = layout_arg(fcinfo, 0);
-  if (as.read_only() || as.generation == generation::hot) cannot_generate(as);
-  const std::int64_t micros = micros_for(as, PG_GETARG_TIMESTAMPTZ(1));
-  if (as.generation == generation::comb)
-    return uuid_result(uuid_from_stamp(stamp_from_micros(micros), version_for(as), random_word()));
-  return uuid_result(uuid_from_count(as.encoding.encode(micros), as, random_uuid()));
+  const uuid_layout& layout = layout_arg(fcinfo, 0);
+  if (layout.read_only() || layout.generation == generation::hot) report_cannot_generate(layout);
+  const sys_micros at = layout_time(PG_GETARG_TIMESTAMPTZ(1), layout);
+  if (layout.generation == generation::comb) return labelled_at(at, layout.version);
+  return uuid_result(uuid_from_number(layout.encoding.encode(at), layout, random_uuid()));
 }
 
 COMB_FUNCTION(comb_set_timestamp) {
-  const uuid_layout& as = layout_arg(fcinfo, 2);
-  if (as.read_only())
-    ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("ids of layout \"%s\" are only read", as.name),
+  const uuid_layout& layout = layout_arg(fcinfo, 2);
+  if (layout.read_only())
+    ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("ids of layout \"%s\" are only read", layout.name),
             errhint("A time can be set in the layouts %s.",
-                    list_layouts([](const uuid_layout& one) { return !one.read_only(); })));
-  return uuid_result(comb::comb_set_timestamp(uuid_arg(fcinfo, 0), micros_for(as, PG_GETARG_TIMESTAMPTZ(1)), as));
+                    list_layouts([](const uuid_layout& layout) { return !layout.read_only(); })));
+  return uuid_result(
+      comb::comb_set_timestamp(uuid_arg(fcinfo, 0), layout_time(PG_GETARG_TIMESTAMPTZ(1), layout), layout));
 }
 
 COMB_FUNCTION(comb_timestamp_layout) {
-  const std::optional<std::int64_t> micros = time_readers[&layout_arg(fcinfo, 1) - layouts](uuid_arg(fcinfo, 0));
-  if (!micros) PG_RETURN_NULL();
-  return TimestampTzGetDatum(timestamptz_from_unix(*micros));
+  const std::optional<sys_micros> at = time_readers[row_of(layout_arg(fcinfo, 1))](uuid_arg(fcinfo, 0));
+  if (!at) PG_RETURN_NULL();
+  return TimestampTzGetDatum(to_timestamptz(*at));
 }
 
 namespace {
 
-[[noreturn]] void cannot_convert(const uuid_layout& from, const uuid_layout& to) {
-  const char* targets = list_layouts([&from](const uuid_layout& one) { return can_convert(from, one); });
+[[noreturn]] void report_cannot_convert(const uuid_layout& from, const uuid_layout& to) {
+  const char* targets = list_layouts([&from](const uuid_layout& layout) { return can_convert(from, layout); });
   const char* why;
   if (from.read_only() || to.read_only())
     why = psprintf("Ids of layout \"%s\" are only read.", from.read_only() ? from.name : to.name);
@@ -170,7 +151,7 @@ namespace {
 COMB_FUNCTION(comb_convert) {
   const uuid id = uuid_arg(fcinfo, 0);
   const uuid_layout &from = layout_arg(fcinfo, 1), &to = layout_arg(fcinfo, 2);
-  if (!can_convert(from, to)) cannot_convert(from, to);
+  if (!can_convert(from, to)) report_cannot_convert(from, to);
   const conversion converted = comb::comb_convert(id, from, to);
   switch (converted.outcome) {
     case outcome::done:
@@ -185,8 +166,8 @@ COMB_FUNCTION(comb_convert) {
               errmsg("uuid %s holds no time in layout \"%s\"", to_text(id).chars, from.name),
               errdetail("Its ticks of 1/300 s go past the end of a day."));
     case outcome::out_of_range: {
-      const TimestampTz at = timestamptz_from_unix(*comb::comb_timestamp(id, from));
-      cannot_hold(to, psprintf("It is %s in uuid %s.", timestamptz_to_str(at), to_text(id).chars));
+      const TimestampTz at = to_timestamptz(*comb::comb_timestamp(id, from));
+      report_time_out_of_range(to, psprintf("It is %s in uuid %s.", timestamptz_to_str(at), to_text(id).chars));
     }
   }
   return uuid_result(converted.id);
@@ -211,13 +192,12 @@ COMB_FUNCTION(comb_inspect) {
   if (call->call_cntr == std::size(layouts)) SRF_RETURN_DONE(call);
 
   const uuid id = uuid_arg(fcinfo, 0);
-  const uuid_layout& as = layouts[call->call_cntr];
-  const std::optional<std::int64_t> micros = comb::comb_timestamp(id, as);
-  const std::int64_t now = GetCurrentTransactionStartTimestamp() + micros_from_1970_to_2000;
-  Datum values[] = {CStringGetTextDatum(as.name),
-                    micros ? TimestampTzGetDatum(timestamptz_from_unix(*micros)) : Datum{},
-                    BoolGetDatum(is_plausible(id, as, now))};
-  bool nulls[] = {false, !micros, false};
+  const uuid_layout& layout = layouts[call->call_cntr];
+  const std::optional<sys_micros> at = comb::comb_timestamp(id, layout);
+  const sys_micros now = clamped_time(GetCurrentTransactionStartTimestamp());
+  Datum values[] = {CStringGetTextDatum(layout.name), at ? TimestampTzGetDatum(to_timestamptz(*at)) : Datum{},
+                    BoolGetDatum(is_plausible(id, layout, now))};
+  bool nulls[] = {false, !at, false};
   SRF_RETURN_NEXT(call, HeapTupleGetDatum(heap_form_tuple(call->tuple_desc, values, nulls)));
 }
 

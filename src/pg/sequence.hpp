@@ -3,33 +3,33 @@
 
 #include <time.h>
 
+#include <atomic>
+#include <cstdint>
+
 #include "comb/generator.hpp"
 #include "delay.hpp"
 #include "postgres.hpp"
 
 namespace comb::pg {
 
-inline timespec clock_now() {
+inline stamp clock_stamp() {
   timespec now;
   clock_gettime(CLOCK_REALTIME, &now);
-  return now;
-}
-
-inline stamp clock_stamp() {
-  const timespec now = clock_now();
-  return stamp_from_clock(now.tv_sec, now.tv_nsec);
+  return stamp_from_clock(now);
 }
 
 // The sequence is saved in windows of 2^23 units (128 ms): the file names the window of the last stamp.
 inline constexpr int window_bits = 23;
-inline constexpr stamp no_window = ~stamp{0};
+inline constexpr std::uint64_t units_per_window = std::uint64_t{1} << window_bits;
+inline constexpr stamp no_window = max_stamp;
 
-constexpr stamp window_of(stamp at) { return at >> window_bits << window_bits; }
-constexpr stamp end_of_window(stamp at) { return at | ((stamp{1} << window_bits) - 1); }
+constexpr stamp window_of(stamp any) { return {any.units >> window_bits << window_bits}; }
+constexpr stamp end_of_window(stamp any) { return window_of(any) + (units_per_window - 1); }
+constexpr bool in_same_window(stamp a, stamp b) { return (a.units ^ b.units) >> window_bits == 0; }
 
 // The part of a sequence that every new id needs: of the server's in shared memory, or of this session's own.
 struct sequence {
-  std::atomic<stamp> last = 0;           // the last stamp that was taken
+  std::atomic<stamp> last = {};          // the last stamp that was taken
   std::atomic<stamp> saved = no_window;  // the window that was saved last
 };
 
@@ -72,7 +72,7 @@ inline stamp take_next(sequence& from, stamp now, Step next_step) {
       next = stamp_far_ahead(last, now, next_step);
   } while (!from.last.compare_exchange_weak(last, next, std::memory_order_relaxed));
   random_delay();
-  if (window_of(next ^ from.saved.load(std::memory_order_relaxed)) != 0) [[unlikely]]
+  if (!in_same_window(next, from.saved.load(std::memory_order_relaxed))) [[unlikely]]
     note_window(from, last, next, now);
   return next;
 }

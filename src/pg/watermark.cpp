@@ -1,4 +1,5 @@
-// comb_watermark(), comb_watermark_v7(), hot_watermark(), comb_watermark_holders(): up to which id a table can be read without gaps.
+// comb_watermark(), comb_watermark_v7(), hot_watermark(), comb_watermark_holders(): up to which id a table can be read
+// without gaps.
 //
 // Wording. A transaction *announces* the lower bound of its stamps before it takes the first one. The *word* of a
 // process holds the announcement of its latest transaction. A word *counts* while that transaction runs. The *floor* is
@@ -30,6 +31,7 @@
 #include "delay.hpp"
 #include "postgres.hpp"
 #include "sequence.hpp"
+#include "timestamptz.hpp"
 
 namespace comb::pg {
 
@@ -39,14 +41,14 @@ namespace {
 // that announced it still runs.
 using word = std::uint64_t;
 
-constexpr word tag_mask = stamps_per_ms - 1;
+constexpr word tag_mask = units_per_ms - 1;
 constexpr word no_word = ~word{0};
 
-constexpr stamp bound_of(word announced) { return announced & ~tag_mask; }
+constexpr stamp bound_of(word announced) { return {announced & ~tag_mask}; }
 
-// Of a process, the tags of 65,536 transactions in a row are different. The pid keeps a new process from repeating those of
-// the one before it, which in PostgreSQL 15 and 16 may have had other local ids. If the word of an ended transaction
-// does count for a later one, readers wait for that one, and lose nothing.
+// Of a process, the tags of 65,536 transactions in a row are different. The pid keeps a new process from repeating
+// those of the one before it, which in PostgreSQL 15 and 16 may have had other local ids. If the word of an ended
+// transaction does count for a later one, readers wait for that one, and lose nothing.
 word tag_of(const PGPROC* process) {
   return (local_transaction(process) + static_cast<std::uint32_t>(process->pid) * 40503) & tag_mask;
 }
@@ -58,7 +60,7 @@ bool counts(word announced, const PGPROC* process) {
 // `prepared` counts the transactions that were prepared. A search of the lock table that found none of them sets
 // `none_prepared` to the count that it began with, and saves the next call the search.
 struct announcements {
-  std::atomic<stamp> floor{0};
+  std::atomic<stamp> floor{};
   std::atomic<std::uint64_t> prepared{1};
   std::atomic<std::uint64_t> none_prepared{0};
   alignas(PG_CACHE_LINE_SIZE) std::atomic<word> words[];
@@ -95,8 +97,8 @@ constexpr std::uint16_t lock_kind = 0xc03b;
 LOCKTAG lock_tag(TransactionId transaction, stamp bound) {
   LOCKTAG tag;
   tag.locktag_field1 = transaction;
-  tag.locktag_field2 = static_cast<std::uint32_t>(bound >> 32);
-  tag.locktag_field3 = static_cast<std::uint32_t>(bound);
+  tag.locktag_field2 = static_cast<std::uint32_t>(bound.units >> 32);
+  tag.locktag_field3 = static_cast<std::uint32_t>(bound.units);
   tag.locktag_field4 = lock_kind;
   tag.locktag_type = LOCKTAG_USERLOCK;
   tag.locktag_lockmethodid = USER_LOCKMETHOD;
@@ -108,7 +110,7 @@ bool is_ours(const LOCKTAG& tag) {
          tag.locktag_field4 == lock_kind;
 }
 
-stamp bound_of(const LOCKTAG& tag) { return std::uint64_t{tag.locktag_field2} << 32 | tag.locktag_field3; }
+stamp bound_of(const LOCKTAG& tag) { return {std::uint64_t{tag.locktag_field2} << 32 | tag.locktag_field3}; }
 
 // Calls `use(transaction, bound)` for each prepared transaction.
 template <class Use>
@@ -194,8 +196,8 @@ stamp take_watermark() {
 // ---------------------------------------------------------------------------------------------------------------
 // A statement that reads tables has taken its snapshot before it calls comb_watermark(), and would miss rows.
 
-// Whether a query, or any query in it, reads a table that is not in the system's catalogs. A view has been replaced with
-// its query, a composite type is the row EXCLUDED of an ON CONFLICT, and an INSERT does not read its target.
+// Whether a query, or any query in it, reads a table that is not in the system's catalogs. A view has been replaced
+// with its query, a composite type is the row EXCLUDED of an ON CONFLICT, and an INSERT does not read its target.
 bool reads_tables(Node* node, void*) {
   if (node == nullptr) return false;
   if (!IsA(node, Query)) return visit_parts(node, reads_tables);
@@ -225,7 +227,9 @@ bool statement_reads_tables(PlannerInfo* root) {
 
 }  // namespace
 
-std::size_t announcements_size() { return sizeof(announcements) + sizeof(word) * static_cast<std::size_t>(MaxBackends); }
+std::size_t announcements_size() {
+  return sizeof(announcements) + sizeof(word) * static_cast<std::size_t>(MaxBackends);
+}
 
 void attach_announcements() {
   bool found;
@@ -240,7 +244,7 @@ void attach_announcements() {
 void announce(stamp bound) {
   const PGPROC* process = leader();
   std::atomic<word>& mine = word_of(process);
-  const word announced = bound_of(bound) | tag_of(process);
+  const word announced = (bound.units & ~tag_mask) | tag_of(process);
   random_delay();
   // The lowest bound of the leader and its workers stays.
   word seen = mine.load(std::memory_order_relaxed);
@@ -274,14 +278,14 @@ COMB_FUNCTION(comb_watermark_holders) {
   InitMaterializedSRF(fcinfo, 0);
   auto* result = reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo);
   const auto add = [result](stamp bound, bool is_prepared, Datum who) {
-    Datum values[] = {who, TimestampTzGetDatum(timestamptz_from_unix(micros_from_stamp(bound))), who};
+    Datum values[] = {who, TimestampTzGetDatum(to_timestamptz(bound)), who};
     bool nulls[] = {is_prepared, false, !is_prepared};
     tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
   };
 
   auto* holders = static_cast<holder*>(palloc(sizeof(holder) * static_cast<std::size_t>(MaxBackends)));
   int count = 0;
-  read_words(no_word, [&](word announced, const PGPROC* process) {
+  read_words(max_stamp, [&](word announced, const PGPROC* process) {
     holders[count++] = {process->pid, bound_of(announced)};
   });
   for (int i = 0; i < count; ++i) add(holders[i].bound, false, Int32GetDatum(holders[i].pid));
@@ -307,10 +311,11 @@ COMB_FUNCTION(hot_watermark) { return uuid_result(hot_uuid_from_stamp(take_water
 COMB_FUNCTION(comb_watermark_support) {
   auto* request = reinterpret_cast<SupportRequestSimplify*>(PG_GETARG_POINTER(0));
   if (IsA(request, SupportRequestSimplify) && request->root != nullptr && statement_reads_tables(request->root))
-    ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-            errmsg("comb_watermark() cannot be called in a statement that reads tables"),
-            errdetail("The snapshot of the statement was taken before the watermark and does not see all rows below it."),
-            errhint("Call comb_watermark() in a statement of its own, and give its result to the next statement."));
+    ereport(
+        ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+        errmsg("comb_watermark() cannot be called in a statement that reads tables"),
+        errdetail("The snapshot of the statement was taken before the watermark and does not see all rows below it."),
+        errhint("Call comb_watermark() in a statement of its own, and give its result to the next statement."));
   PG_RETURN_POINTER(nullptr);
 }
 

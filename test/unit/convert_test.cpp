@@ -43,10 +43,10 @@ uuid valid_id(const uuid_layout& as, std::mt19937_64& random) {
   if (as.encoding == legacy_days) {
     const std::uint64_t day = 25'567 + random() % (65'536 - 25'567);
     const std::uint64_t tick = random() % 2 ? random() % 25'920'003 : 25'919'990 + random() % 13;
-    return uuid_from_count(day << 32 | tick, as, any);
+    return uuid_from_number(day << 32 | tick, as, any);
   }
-  const auto micros = static_cast<std::int64_t>(random() % 3'453'321'600'000'000);
-  return uuid_from_count(as.encoding.encode(micros), as, any);
+  const sys_micros at = from_unix_micros(static_cast<std::int64_t>(random() % 3'453'321'600'000'000));
+  return uuid_from_number(as.encoding.encode(at), as, any);
 }
 
 template <class Each>
@@ -103,16 +103,17 @@ TEST(Convert, KeepsTimeAndItsOrder) {
       uuid ids[] = {valid_id(from, random), valid_id(from, random)};
       // every other pair a unit apart
       if (i % 2) ids[1] = from.field.set(ids[1], from.field.get(ids[0]) + 1);
-      std::int64_t before[2], after[2];
+      sys_micros before[2], after[2];
       bool valid = true;
       for (int k = 0; k < 2; ++k) {
-        const auto micros = comb_timestamp(ids[k], from);
-        valid = valid && micros;
-        if (!micros) continue;
-        before[k] = *micros;
+        const auto at = comb_timestamp(ids[k], from);
+        valid = valid && at;
+        if (!at) continue;
+        before[k] = *at;
         after[k] = *comb_timestamp(comb_convert(ids[k], from, to).id, to);
         // legacy is rounded down to the millisecond, all else stays
-        ASSERT_EQ(after[k], from.encoding == to.encoding ? before[k] : before[k] / 1000 * 1000)
+        ASSERT_EQ(after[k],
+                  from.encoding == to.encoding ? before[k] : std::chrono::floor<std::chrono::milliseconds>(before[k]))
             << from.name << " " << to.name;
       }
       if (!valid) continue;

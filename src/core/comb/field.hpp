@@ -1,8 +1,11 @@
-// Time fields: where the number of a time encoding is in an id.
+// Time fields: where in an id the number of a time encoding is. Bits are counted in the order of the id's text.
+//
+// For example, the number in 017f22e2-79b0-7cc3-98c4-dc0c0c07398f is 017f22e279b0, its first 48 bits.
 #pragma once
 
 #include <cstdint>
 
+#include "byte_order.hpp"
 #include "timestamp.hpp"
 #include "uuid.hpp"
 
@@ -34,19 +37,20 @@ struct time_field {
   constexpr bool operator==(const time_field& other) const noexcept { return id == other.id; }
 };
 
-// 48 bits m5 m4 m3 m2 m1 m0 as m2 m3 m4 m5 m0 m1: how .NET's Guid prints the first six bytes of an array; and back.
+// 48 bits with the bytes m5 m4 m3 m2 m1 m0 as m2 m3 m4 m5 m0 m1, which is how .NET's Guid prints the first six bytes of
+// an array. The same function converts back.
 constexpr std::uint64_t reverse_groups_48(std::uint64_t value) noexcept {
   const auto first = static_cast<std::uint32_t>(value >> 16), second = static_cast<std::uint32_t>(value << 16);
   return std::uint64_t{reverse_bytes(first)} << 16 | reverse_bytes(second);
 }
 
-// The first half with its three groups byte-reversed, as SQL Server prints the version 1 that Windows makes.
+// The id with the bytes of its first three groups reversed. SQL Server prints the version 1 ids of Windows like this.
 constexpr uuid reverse_groups(const uuid& id) noexcept {
   const auto third = static_cast<std::uint32_t>(id.high() << 16);
   return uuid::from({.high = reverse_groups_48(id.high() >> 16) << 16 | reverse_bytes(third), .low = id.low()});
 }
 
-// Text and PostgreSQL compare from left to right.
+// PostgreSQL compares ids from the first byte to the last, as their texts sort.
 inline constexpr time_field first_48{
     .id = field_id::first_48,
     .bits = 48,
@@ -63,7 +67,7 @@ inline constexpr time_field first_48{
                              .low = (id.low() & low_48) | std::uint64_t{next} << 48});
         }};
 
-// Oracle's RAW and other binary columns get the bytes of .NET's ToByteArray, which turns the first three groups.
+// Binary columns, such as Oracle's RAW, store the bytes of .NET's ToByteArray, which reverses the first three groups.
 inline constexpr time_field first_48_net{
     .id = field_id::first_48_net,
     .bits = 48,
@@ -107,7 +111,7 @@ inline constexpr time_field first_64{
           return uuid::from({.high = id.high(), .low = (id.low() & 0xffffffff) | std::uint64_t{next} << 32});
         }};
 
-// The high 48 bits in bytes 10 to 15, which SQL Server compares first, and the low 16 in bytes 8 and 9.
+// The high 48 bits are in bytes 10 to 15, which SQL Server compares first. The low 16 bits are in bytes 8 and 9.
 inline constexpr time_field last_64_mssql{
     .id = field_id::last_64_mssql,
     .bits = 64,

@@ -1,4 +1,8 @@
-// The layouts of COMBs, comb's own and those of other libraries: one row of a table for each.
+// The table of layouts: where the ids of comb and of other libraries contain which time. One row each.
+//
+// For example, d01c25cc-63a7-47cc-b5ba-018e5f3bff48 is an id of layout "mssql": its last 48 bits, 018e5f3bff48, are
+// Unix milliseconds. layout_time.hpp reads them, layout_generate.hpp makes new ids, and convert.hpp converts between
+// layouts.
 #pragma once
 
 #include <cstddef>
@@ -24,14 +28,20 @@ struct uuid_layout {
   const char* name;  // as SQL functions take it
   const time_field& field;
   const time_encoding& encoding;
-  comb::version version;
+  comb::version version;  // of new ids
   comb::generation generation;
 
   constexpr bool read_only() const noexcept { return generation == comb::generation::none; }
+
+  // Whether all ids of the layout have its version. Version 4 is that of the random ids whose bits the time replaces:
+  // libraries differ in whether they keep it.
+  constexpr bool requires_version() const noexcept {
+    return version != comb::version::none && version != comb::version::v4;
+  }
 };
 
 inline constexpr uuid_layout layouts[] = {
-    // name, where the time stands, which clock, which label, how made
+    // name, field: where the number is, encoding: what it counts, version, generation: how new ids are made
     {"postgres", first_48, unix_ms, version::v4, generation::comb},
     {"v7", first_48, unix_ms, version::v7, generation::comb},
     {"mssql", last_48, unix_ms, version::v4, generation::sorted},
@@ -51,18 +61,17 @@ inline constexpr uuid_layout layouts[] = {
 
 // The layout of a name, or null.
 constexpr const uuid_layout* find_layout(std::string_view name) noexcept {
-  for (const uuid_layout& one : layouts)
-    if (name == one.name) return &one;
+  for (const uuid_layout& layout : layouts)
+    if (name == layout.name) return &layout;
   return nullptr;
 }
 
 // The row of a layout in the table.
-constexpr std::size_t row_of(const uuid_layout& as) noexcept { return static_cast<std::size_t>(&as - layouts); }
+constexpr std::size_t row_of(const uuid_layout& layout) noexcept { return static_cast<std::size_t>(&layout - layouts); }
 
-// Whether an id has the label of a layout, where the layout has one of its own.
-constexpr bool has_version_of(const uuid_layout& of, const uuid& id) noexcept {
-  return of.version == version::none || of.version == version::v4 ||
-         has_version(id, of.version, of.field.version_shift);
+// Whether an id has the version that a layout requires.
+constexpr bool can_have_layout(const uuid& id, const uuid_layout& layout) noexcept {
+  return !layout.requires_version() || has_version(id, layout.version, layout.field.version_shift);
 }
 
 }  // namespace comb

@@ -14,26 +14,28 @@
 
 namespace comb {
 
-// What the layout's clock counts at a stamp, which must be a time that it holds.
-constexpr std::uint64_t count_from_stamp(stamp at, const uuid_layout& as) noexcept {
-  // to the tick, which is finer than the microsecond
-  if (as.encoding == net_ticks) return ticks_from_stamp(at) + ticks_from_0001_to_1970;
-  return as.encoding.encode(micros_from_stamp(at));
+// The number of a stamp in the layout's encoding, which must be able to contain its time.
+constexpr std::uint64_t number_from_stamp(stamp from, const uuid_layout& layout) noexcept {
+  // A tick is finer than a microsecond.
+  if (layout.encoding == net_ticks)
+    return static_cast<std::uint64_t>(unix_ticks(ticks_from_stamp(from))) + ticks_from_0001_to_1970;
+  return layout.encoding.encode(time_from_stamp(from));
 }
 
-// A new id made of 128 random bits and a count of the layout's clock.
-constexpr uuid uuid_from_count(std::uint64_t count, const uuid_layout& as, const uuid& random) noexcept {
-  if (as.version == version::none) return as.field.set(random, count);
-  return as.field.set(with_version(random, as.version), count);
+// The first stamp that has a number in the layout's encoding.
+constexpr stamp stamp_from_number(std::uint64_t number, const uuid_layout& layout) noexcept {
+  if (layout.encoding == net_ticks)
+    return stamp_from_ticks(from_unix_ticks(static_cast<std::int64_t>(number - ticks_from_0001_to_1970)));
+  return stamp_from_time(*layout.encoding.decode(number));
 }
 
-// The first stamp at which the layout's clock counts `count`.
-constexpr stamp stamp_from_count(std::uint64_t count, const uuid_layout& as) noexcept {
-  if (as.encoding == net_ticks) return stamp_from_ticks(count - ticks_from_0001_to_1970);
-  return stamp_from_micros(*as.encoding.decode(count));
+// A new id from a number and 128 random bits.
+constexpr uuid uuid_from_number(std::uint64_t number, const uuid_layout& layout, const uuid& random) noexcept {
+  if (layout.version == version::none) return layout.field.set(random, number);
+  return layout.field.set(with_version(random, layout.version), number);
 }
 
-// The bits of `value` from the highest on, moved down past the bits that are set in `taken`.
+// The bits of `value`, moved down past the bits that are set in `taken`.
 template <std::uint32_t taken>
 constexpr std::uint32_t fit_around(std::uint32_t value) noexcept {
   if constexpr (taken == 0) {
@@ -46,25 +48,26 @@ constexpr std::uint32_t fit_around(std::uint32_t value) noexcept {
   }
 }
 
-// A new id of the layout in a row that is made `sorted`, from a stamp that the layout holds and 128 random bits.
+// A new id of the layout in a row whose generation is `sorted`, from a stamp and 128 random bits. The layout's encoding
+// must be able to contain the stamp's time.
 //
-// What the layout's clock does not count of the stamp goes into the bits that the layout's system compares next, around
-// version and variant. So ids made one after the other ascend in that system, also within one number of its clock.
+// The number does not contain the whole stamp. The rest goes into the bits that the layout's database compares next,
+// around version and variant. So ids with the same number ascend in that database as well.
 template <std::size_t row>
-constexpr uuid sorted_uuid(stamp at, const uuid& random) noexcept {
-  constexpr const uuid_layout& as = layouts[row];
-  constexpr uuid label_bits = uuid::from({.high = 0xf000, .low = std::uint64_t{3} << 62});
-  constexpr std::uint32_t taken = as.version == version::none ? 0 : as.field.get_following(label_bits);
-  constexpr int unused = 32 - as.encoding.rest_bits;
+constexpr uuid sorted_uuid(stamp from, const uuid& random) noexcept {
+  constexpr const uuid_layout& layout = layouts[row];
+  constexpr uuid version_bits = uuid::from({.high = 0xf000, .low = std::uint64_t{3} << 62});
+  constexpr std::uint32_t taken = layout.version == version::none ? 0 : layout.field.get_following(version_bits);
+  constexpr int unused = 32 - layout.encoding.rest_bits;
   constexpr std::uint32_t mask = fit_around<taken>(~std::uint32_t{0} << unused);
 
-  const std::uint64_t count = count_from_stamp(at, as);
-  const uuid id = uuid_from_count(count, as, random);
-  const auto rest = static_cast<std::uint32_t>(at - stamp_from_count(count, as));
-  return as.field.set_following(id, (as.field.get_following(id) & ~mask) | fit_around<taken>(rest << unused));
+  const std::uint64_t number = number_from_stamp(from, layout);
+  const uuid id = uuid_from_number(number, layout, random);
+  const auto rest = static_cast<std::uint32_t>(from - stamp_from_number(number, layout));
+  return layout.field.set_following(id, (layout.field.get_following(id) & ~mask) | fit_around<taken>(rest << unused));
 }
 
-// The same for each layout, in their order; null for layouts that are made in other ways.
+// The same as a function for each row of the table, null for rows of another generation.
 using id_maker = uuid (*)(stamp, const uuid& random) noexcept;
 
 template <std::size_t row>
@@ -78,14 +81,14 @@ inline constexpr auto sorted_makers = []<std::size_t... rows>(std::index_sequenc
 }
 (std::make_index_sequence<std::size(layouts)>());
 
-// The same for a layout that is made `sorted`.
-constexpr uuid uuid_from_stamp(stamp at, const uuid_layout& as, const uuid& random) noexcept {
-  return sorted_makers[row_of(as)](at, random);
+// The same for any layout whose generation is `sorted`.
+constexpr uuid uuid_from_stamp(stamp from, const uuid_layout& layout, const uuid& random) noexcept {
+  return sorted_makers[row_of(layout)](from, random);
 }
 
-// The random half of process_ticks, which stays for the life of a process, as the sequential GUID of Morris and
-// Berresford has it. It is drawn anew in another process, and when ticks step back because the clock was wrong, for
-// then ids may come to ticks at which some were made before.
+// The random half of process_ticks ids, which is constant for the life of a process, as in the sequential GUID of
+// Morris and Berresford. A new half is drawn in another process. It is also drawn when ticks step back because the
+// clock was wrong: otherwise ids could repeat, because the process may have used the same ticks before.
 struct process_state {
   std::uint64_t owner = 0;
   std::uint64_t random = 0;

@@ -1,7 +1,8 @@
-// The time in an id of a layout: read, set and judged.
+// The time in an id of a layout.
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -9,20 +10,21 @@
 #include <utility>
 
 #include "layout.hpp"
+#include "time.hpp"
 #include "uuid.hpp"
 
 namespace comb {
 
-// The time in an id: Unix microseconds, rounded down. Nothing for an id that cannot be of the layout: legacy with
-// ticks past its day, and any layout with a version of its own if the id does not carry the version and the variant.
-constexpr std::optional<std::int64_t> comb_timestamp(const uuid& id, const uuid_layout& as) noexcept {
-  if (!has_version_of(as, id)) return std::nullopt;
-  return as.encoding.decode(as.field.get(id));
+// The time in an id, rounded down. Nothing for an id that cannot be of the layout: one without the version that the
+// layout requires, or one of legacy with ticks past the end of the day.
+constexpr std::optional<sys_micros> comb_timestamp(const uuid& id, const uuid_layout& layout) noexcept {
+  if (!can_have_layout(id, layout)) return std::nullopt;
+  return layout.encoding.decode(layout.field.get(id));
 }
 
-// The same as a function of its own for each layout, in their order, for who reads many ids of one: all that the table
-// says of a layout is known when it is compiled.
-using time_reader = std::optional<std::int64_t> (*)(const uuid&) noexcept;
+// The same as a function for each row of the table, for callers that read many ids of one layout. The compiler knows
+// the row of each, and makes no calls through pointers.
+using time_reader = std::optional<sys_micros> (*)(const uuid&) noexcept;
 
 inline constexpr auto time_readers = []<std::size_t... rows>(std::index_sequence<rows...>) {
   return std::array<time_reader, sizeof...(rows)>{
@@ -30,28 +32,29 @@ inline constexpr auto time_readers = []<std::size_t... rows>(std::index_sequence
 }
 (std::make_index_sequence<std::size(layouts)>());
 
-// Whether a layout that is not only read can hold a time.
-constexpr bool holds(const uuid_layout& as, std::int64_t micros) noexcept {
-  return micros >= as.encoding.earliest && micros <= as.encoding.latest;
+// Whether a layout can contain a time. Not for layouts that are only read.
+constexpr bool holds(const uuid_layout& layout, sys_micros at) noexcept {
+  return at >= layout.encoding.earliest && at <= layout.encoding.latest;
 }
 
-// The id with its time overwritten by one that the layout holds, and nothing else but the label of version 7.
-constexpr uuid comb_set_timestamp(const uuid& base, std::int64_t micros, const uuid_layout& as) noexcept {
-  const uuid labelled = as.version == version::v7 ? with_version(base, as.version) : base;
-  return as.field.set(labelled, as.encoding.encode(micros));
+// The id with its time overwritten by one that the layout can contain, and with the version that the layout requires.
+constexpr uuid comb_set_timestamp(const uuid& base, sys_micros at, const uuid_layout& layout) noexcept {
+  const uuid id = layout.requires_version() ? with_version(base, layout.version) : base;
+  return layout.field.set(id, layout.encoding.encode(at));
 }
 
-// Whether an id may well be of a layout: it has a time there, between 2000 and a day from now.
-constexpr bool is_plausible(const uuid& id, const uuid_layout& as, std::int64_t now) noexcept {
-  const std::optional<std::int64_t> at = comb_timestamp(id, as);
-  return at && *at >= micros_at_2000 && *at <= now + micros_per_day;
+// Whether an id is plausibly of a layout: it contains a time there, from 2000 to a day after `now`.
+constexpr bool is_plausible(const uuid& id, const uuid_layout& layout, sys_micros now) noexcept {
+  constexpr sys_micros year_2000{std::chrono::days{10'957}};
+  const std::optional<sys_micros> at = comb_timestamp(id, layout);
+  return at && *at >= year_2000 && *at <= now + std::chrono::days{1};
 }
 
 // The examples printed in the documents that the layouts come from.
 namespace examples {
 
 constexpr bool reads(const uuid& id, const char* name, std::int64_t micros) {
-  return comb_timestamp(id, *find_layout(name)) == micros;
+  return comb_timestamp(id, *find_layout(name)) == from_unix_micros(micros);
 }
 
 static_assert(reads("39babcb4-e446-4ed5-4012-2e27653a9d13"_uuid, "sequential_string", 1'338'595'871'814'000));

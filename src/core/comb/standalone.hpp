@@ -1,5 +1,5 @@
-// Ids for any program on Linux: the system's clock and strong source under the generator, safe for threads and forks.
-// comb's PostgreSQL functions do not use this header; they have the server's.
+// Ids for programs on Linux without PostgreSQL, from the system's clock and random bits. Safe for threads and forks.
+// comb's PostgreSQL functions do not use this header: they use the server's random bits and shared memory.
 #pragma once
 
 #include <errno.h>
@@ -21,7 +21,7 @@ namespace comb {
 
 namespace standalone {
 
-// Fills with bytes from getrandom(2); false where the kernel has none to give.
+// Fills memory with bytes from getrandom(2). Returns false if it fails.
 inline bool fill_random(void* to, std::size_t size) noexcept {
   auto* next = static_cast<std::uint8_t*>(to);
   while (size > 0) {
@@ -35,42 +35,43 @@ inline bool fill_random(void* to, std::size_t size) noexcept {
 }
 
 inline timespec now() noexcept {
-  timespec time{};
-  clock_gettime(CLOCK_REALTIME, &time);
-  return time;
+  timespec reading{};
+  clock_gettime(CLOCK_REALTIME, &reading);
+  return reading;
 }
 
-// Names this process among those that fork made of it: counted up in each child.
+// Identifies this process among its forked children, each of which increments it.
 inline std::atomic<std::uint64_t> fork_count{1};
 inline const int fork_count_kept = pthread_atfork(nullptr, nullptr, [] { ++fork_count; });
 
-inline std::atomic<stamp> last_stamp{0};
+inline std::atomic<stamp> last_stamp{};
 inline thread_local entropy_pool pool;
 
-// The id that `bits(stamp, random)` makes of the next stamp of the process.
+// The id that `bits(stamp, random)` returns for the next stamp of the process.
 template <class Bits>
 inline std::optional<uuid> next_uuid(Bits&& bits) noexcept {
   std::uint64_t random = 0;
   if (!pool.take(random, fork_count, fill_random)) return std::nullopt;
-  const timespec time = now();
-  return bits(take_stamp(last_stamp, stamp_from_clock(time.tv_sec, time.tv_nsec)).next, random);
+  return bits(take_stamp(last_stamp, stamp_from_clock(now())).next, random);
 }
 
 }  // namespace standalone
 
-// A new id, greater than all ids of its kind that any thread of this process made before. Nothing if the system has no
-// random bytes.
+// A new id, which is greater than all ids of its kind that any thread of this process made before. Nothing if the
+// system has no random bytes.
 inline std::optional<uuid> comb_uuid() noexcept {
-  return standalone::next_uuid([](stamp at, std::uint64_t random) { return uuid_from_stamp(at, version::v4, random); });
+  return standalone::next_uuid(
+      [](stamp next, std::uint64_t random) { return uuid_from_stamp(next, version::v4, random); });
 }
 inline std::optional<uuid> comb_uuid_v7() noexcept {
-  return standalone::next_uuid([](stamp at, std::uint64_t random) { return uuid_from_stamp(at, version::v7, random); });
+  return standalone::next_uuid(
+      [](stamp next, std::uint64_t random) { return uuid_from_stamp(next, version::v7, random); });
 }
 
-// The same with `shard` inside, whatever the shards of the ids before it.
+// A new hot id with a shard. The order of hot ids does not depend on their shards.
 inline std::optional<uuid> hot_uuid(std::int32_t shard) noexcept {
   return standalone::next_uuid(
-      [shard](stamp at, std::uint64_t random) { return hot_uuid_from_stamp(at, shard, random); });
+      [shard](stamp next, std::uint64_t random) { return hot_uuid_from_stamp(next, shard, random); });
 }
 
 }  // namespace comb
