@@ -22,7 +22,7 @@ namespace comb::pg {
 
 namespace {
 
-// "a, b, c": the layouts of which `which` is true.
+// The names of the layouts for which `which` is true, as "a, b, c".
 template <class Which>
 char* list_layouts(Which&& which) {
   StringInfoData list;
@@ -32,10 +32,10 @@ char* list_layouts(Which&& which) {
   return list.data;
 }
 
-// The layout that argument `n` names.
+// The layout whose name is argument `n`.
 //
-// A name is looked up once for each place in a query, and the layout is kept with the call's state. Each call compares
-// the name with that of the layout, so a name that changes from row to row is looked up anew.
+// A name is looked up once for each place in a query, and the layout is cached in the state of that place. Each call
+// compares the name with that of the cached layout, so a name that changes between rows is looked up again.
 const uuid_layout& layout_arg(FunctionCallInfo fcinfo, int n) {
   struct known {
     const uuid_layout* named;

@@ -11,8 +11,9 @@ namespace comb::pg {
 
 namespace {
 
-// Relative to the data directory, in which every process of a server works. Extensions keep their files here. A base
-// backup copies the file, which does no harm: a stamp of the past gives way to the clock.
+// Relative to the data directory, which is the working directory of every process of a server. Extensions keep their
+// files in pg_stat. A base backup copies the file. This is harmless, because the clock is later than a stamp of the
+// past.
 constexpr char path[] = "pg_stat/comb.stamp";
 
 struct content {

@@ -16,14 +16,14 @@ namespace comb::pg {
 
 namespace {
 
-// How far the start of the server's sequence has come. A server in recovery starts it from the saved stamp; after the
-// end of recovery, the last commit that was replayed counts as well.
+// How far the start of the server's sequence has come. A server in recovery starts it from the saved stamp. After
+// recovery, the last commit that was replayed counts as well.
 enum class phase : std::uint32_t { fresh, in_recovery, started };
 
 enum class origin : std::uint32_t { clock, saved_stamp, replayed_commit };
 
 // The server's sequence, in shared memory. Sessions with different versions of the library share it, because a session
-// keeps the library that it has loaded: name and size never change, and unused bytes are zero.
+// keeps the library that it has loaded. So its name and size never change, and unused bytes are zero.
 struct alignas(PG_CACHE_LINE_SIZE) shared_sequence : sequence {
   std::atomic<phase> progress = phase::fresh;
   std::atomic<origin> started_from = origin::clock;
@@ -49,15 +49,17 @@ constinit sequence own;  // this session's
 bool own_clock_was_told = false;
 sequence* last_used = nullptr;  // the sequence of this session's last id
 
-// The time at which initdb made the cluster, which is the high half of its identifier. A clock that reads earlier is
-// wrong for certain.
+// The time at which initdb created the cluster, which is the high half of the system identifier. A clock that reads
+// earlier is certainly wrong.
 stamp cluster_creation() {
   return stamp_from_clock({.tv_sec = static_cast<time_t>(GetSystemIdentifier() >> 32), .tv_nsec = 0});
 }
 
-// Whether a sequence continues from `last`: not if it is more than a day ahead of a clock that may be right.
+// Whether a sequence continues from `last`. It does not if `last` is more than a day ahead of a clock that may be
+// right.
 bool follows(stamp last, stamp now) { return last <= now || last - now <= units_per_day || now < cluster_creation(); }
 
+// Advances a shared stamp to `bound`, if it is lower.
 void advance_to_at_least(std::atomic<stamp>& last, stamp bound) {
   stamp seen = last.load(std::memory_order_relaxed);
   while (seen < bound && !last.compare_exchange_weak(seen, bound, std::memory_order_relaxed)) {
@@ -75,8 +77,8 @@ void attach() {
   LWLockRelease(AddinShmemInitLock);
 }
 
-// Finds out whether a process of this server has warned that shared memory is full. The trace that it left is an entry
-// of no bytes, for which there is still room.
+// Finds out whether a process of this server has warned that shared memory is full. Such a process leaves an entry of
+// no bytes, for which there is still room.
 void look_whether_told() {
   LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
   ShmemInitStruct("comb: memory was full", 0, &server_was_told);
@@ -150,9 +152,9 @@ void start(stamp now) {
   if (given_up != stamp{}) warn_of_restart(given_up, now);
 }
 
-// Saves the window of the server's last stamp. Any number of processes may be about to write at a time, and one may be
-// held up until its window is long past. So a write counts only if no other was completed meanwhile: if one was, its
-// window may have been overwritten, and the present one is written again.
+// Saves the window of the server's last stamp. Any number of processes can write at the same time, and one of them can
+// be delayed until its window is long past. So a write counts only if no other process completed one meanwhile. If one
+// did, its window may have been overwritten, and the present window is written again.
 void save() {
   stamp before = shared->saved.load(std::memory_order_acquire);
   for (;;) {
