@@ -58,11 +58,13 @@ help: ## lists the targets
 # test/packages installs what a target needs and the machine lacks; test/sandbox runs it in a throwaway copy of the tree
 # and of the server.
 sandbox = @$(here)test/packages $@ && $(1) $(here)test/sandbox
-.PHONY: demo test bench fuzz
+.PHONY: demo test test-clients bench fuzz
 demo: ## shows comb on a table of a million orders (KEEP=1 leaves the server running)
 	$(call sandbox) env KEEP=$(KEEP) test/demo
 test: ## runs all tests, or some: T=shard (test/sql), T=test/t/011_clock.pl, T=unit
 	$(call sandbox) test/suite $(T)
+test-clients: ## runs the examples of doc/clients.md with drivers, ORMs and schema tools of Debian and npm (C=pgx: some)
+	$(call sandbox) test/clients/run $(C)
 fuzz: ## gives the core a minute of random input
 	$(call sandbox) test/fuzz/run
 
