@@ -61,13 +61,15 @@ help: ## lists the targets
 # test/packages installs what a target needs and the machine lacks; test/sandbox runs it in a throwaway copy of the tree
 # and of the server.
 sandbox = @$(here)test/packages $@ && $(1) $(here)test/sandbox
-.PHONY: demo test soak bench fuzz
+.PHONY: demo test soak test-clients bench fuzz
 demo: ## shows comb on a table of a million orders (KEEP=1 leaves the server running)
 	$(call sandbox) env KEEP=$(KEEP) test/demo
 test: ## runs all tests, or some: T=shard (test/sql), T=test/t/011_clock.pl, T=unit
 	$(call sandbox) test/suite $(T)
 soak: ## walks at random through what can break the order of ids (SECONDS=600, SEED=1 repeats a walk)
 	$(call sandbox) env SECONDS=$(or $(SECONDS),600) SEED=$(SEED) test/suite test/t/016_walk.pl test/t/020_watermark.pl
+test-clients: ## runs the examples of doc/clients.md with drivers, ORMs and schema tools of Debian and npm (C=pgx: some)
+	$(call sandbox) test/clients/run $(C)
 fuzz: ## gives the core a minute of random input
 	$(call sandbox) test/fuzz/run
 
