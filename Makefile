@@ -1,4 +1,4 @@
-# comb is built with PGXS. `make demo` and `make test` need nothing but Debian and make: they set up all else.
+# comb is built with PGXS. `make help` lists what else there is; those targets need only Debian and make.
 
 # The folder of this file: elsewhere than the build when it is run as `make -f PATH/Makefile` (a VPATH build).
 here := $(dir $(lastword $(MAKEFILE_LIST)))
@@ -49,26 +49,41 @@ all install installcheck clean:
 	@exit 1
 endif
 
-# On a throwaway copy of the server, removed at the end; test/sandbox installs what is missing.
-.PHONY: demo test bench fuzz
-demo test fuzz:
-	@$(here)test/sandbox $@
+# ---- what developers run -------------------------------------------------------------------------------------------
 
-# `make bench PG=18` runs in the Debian release that has that version, in a folder; needs root. CACHE=/folder
-# keeps the release for the next time.
-bench_release = $(or $(release_$(PG)),$(error No Debian release with PostgreSQL $(PG) is known; PG can be 15, 17 or 18))
-release_15 = bookworm
-release_17 = trixie
-release_18 = forky
-bench_page = benchmarks$(PG:%=-%)$(if $(QUICK),-quick)
-bench:
+.PHONY: help
+help: ## lists the targets
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(here)Makefile | expand -t 16
+
+# test/packages installs what a target needs and the machine lacks; test/sandbox runs it in a throwaway copy of the tree
+# and of the server.
+sandbox = @$(here)test/packages $@ && $(1) $(here)test/sandbox
+.PHONY: demo test bench fuzz
+demo: ## shows comb on a table of a million orders (KEEP=1 leaves the server running)
+	$(call sandbox) env KEEP=$(KEEP) test/demo
+test: ## runs all tests, or some: T=shard (test/sql), T=test/t/011_clock.pl, T=unit
+	$(call sandbox) test/suite $(T)
+fuzz: ## gives the core a minute of random input
+	$(call sandbox) test/fuzz/run
+
+# With PG, in the Debian release that has that version, in a folder; needs root. CACHE=/folder keeps the release for the
+# next time. The data is in /var/tmp, because /tmp may be in memory.
+bench_release = $(or $(shell sed -n 's/ $(PG)$$//p' $(here)test/releases),\
+  $(error No Debian release with PostgreSQL $(PG) is known; test/releases has those that are))
+PAGE ?= benchmarks$(PG:%=-%)$(if $(QUICK),-quick)
+bench_result = BRING="doc/$(PAGE).md doc/$(PAGE)"
+bench: ## measures, and writes doc/benchmarks.md (QUICK=1: a trial of three minutes; PG=18: in a folder, as root)
 ifdef PG
-	@BRING="doc/$(bench_page).md doc/$(bench_page)" $(here)test/in-release $(bench_release) make bench QUICK=$(QUICK) PAGE=$(bench_page)
+	@$(bench_result) $(here)test/in-release $(bench_release) make bench QUICK=$(QUICK) PAGE=$(PAGE)
 else
-	@PAGE=$(or $(PAGE),$(bench_page)) $(here)test/sandbox bench
+	$(call sandbox,$(bench_result) TMPDIR=$${TMPDIR:-/var/tmp}) env QUICK=$(QUICK) PAGE=$(PAGE) test/bench/run
+	@echo "The page is doc/$(PAGE).md."
 endif
 
-# `make test` on every supported version, each in a Debian release of its own; needs root.
+.PHONY: lint
+lint: ## checks the form of the sources with the tools of Debian 12
+	@$(here)test/packages $@ && $(here)test/lint
+
 .PHONY: test-all
-test-all:
+test-all: ## runs `make test` on every supported version, each in a Debian release of its own (as root)
 	@$(here)test/all-versions

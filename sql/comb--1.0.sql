@@ -73,21 +73,27 @@ LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF
 AS 'MODULE_PATHNAME', 'hot_timestamp';
 COMMENT ON FUNCTION hot_timestamp(uuid) IS 'time in a uuid made by hot_uuid, to the second';
 
--- One row on the sequence: the order in force (server, session); where the last stamp lives in shared memory (reserved
--- at server start, taken on first use, full, not used); the last stamp, and its lead over the clock, negative where it
--- is behind, both NULL before the first id; the version of the library that this session has loaded.
+-- Returns one row about the sequence, and changes nothing:
+--   monotonicity     the order in force: server, session
+--   shared_memory    where the last stamp is kept: reserved at server start, taken on first use, full, not used
+--   last             the time of the last stamp; NULL before the first id
+--   lead             how far that time is ahead of the clock; as a rule less than zero
+--   started_from     what the first id after the server's start, or its promotion, continued from: clock, saved stamp,
+--                    replayed commit; NULL before that id, and in session order
+--   save_error       why the last stamp could not be saved; NULL if it was
+--   library_version  the version of the library that this session has loaded
 
 CREATE FUNCTION comb_status(OUT monotonicity text, OUT shared_memory text, OUT last timestamptz, OUT lead interval,
-                            OUT library_version text)
-LANGUAGE C VOLATILE PARALLEL SAFE
+                            OUT started_from text, OUT save_error text, OUT library_version text)
+LANGUAGE C VOLATILE PARALLEL RESTRICTED
 AS 'MODULE_PATHNAME', 'comb_status';
 COMMENT ON FUNCTION comb_status() IS 'state of the sequence of ids, for people and monitoring';
 
--- Sets the sequence back to the clock, for a server whose clock was ahead: ids that were made meanwhile sort after new
--- ones. For superusers, and whom they grant it to.
+-- Sets the sequence back to the clock, for a server whose clock was ahead. Ids that were made while it was ahead sort
+-- after new ones. For superusers, and roles to which they grant it.
 
 CREATE FUNCTION comb_reset() RETURNS void
-LANGUAGE C VOLATILE PARALLEL SAFE
+LANGUAGE C VOLATILE PARALLEL RESTRICTED
 AS 'MODULE_PATHNAME', 'comb_reset';
 REVOKE ALL ON FUNCTION comb_reset() FROM PUBLIC;
 COMMENT ON FUNCTION comb_reset() IS 'set the sequence of ids back to the clock';
@@ -103,10 +109,10 @@ COMMENT ON FUNCTION comb_reset() IS 'set the sequence of ids back to the clock';
 -- session. All others have the stamp's time at the layout's resolution, the rest of the stamp in the bits that the
 -- layout's system compares next, and random bits: they ascend in that system.
 -- Error 22023 for hot, which hot_uuid(shard) makes, and for layouts that are only read; 22008 for a time past the
--- layout's range.
+-- layout's range. PARALLEL RESTRICTED, because the eight bytes of process_ticks belong to the process.
 
 CREATE FUNCTION comb_generate(layout text) RETURNS uuid
-LANGUAGE C VOLATILE STRICT PARALLEL SAFE
+LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED
 AS 'MODULE_PATHNAME', 'comb_generate';
 COMMENT ON FUNCTION comb_generate(text) IS 'new uuid in a layout';
 

@@ -1,4 +1,5 @@
-# Sourced by what runs in the sandbox: one throwaway server, on a socket of its own.
+# shellcheck shell=bash
+# Sourced by the programs that run in the sandbox: one throwaway server, on a socket of its own.
 
 export PGHOST=$SANDBOX/socket PGPORT=5432 PGUSER=postgres PGDATABASE=postgres
 export PSQLRC=/dev/null

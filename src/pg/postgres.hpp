@@ -6,6 +6,8 @@ extern "C" {
 
 #include <access/htup_details.h>
 #include <access/xact.h>
+#include <access/xlog.h>
+#include <access/xlogrecovery.h>
 #include <common/file_perm.h>
 #include <fmgr.h>
 #include <funcapi.h>

@@ -1,5 +1,6 @@
 #include "saved_stamp.hpp"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,8 +11,8 @@ namespace comb::pg {
 
 namespace {
 
-// In the data directory, which is where every process of a server works. Extensions keep their files here; a base
-// backup copies it, which does no harm: a stamp of the past gives way to the clock.
+// Relative to the data directory, in which every process of a server works. Extensions keep their files here. A base
+// backup copies the file, which does no harm: a stamp of the past gives way to the clock.
 constexpr char path[] = "pg_stat/comb.stamp";
 
 struct content {
@@ -23,12 +24,22 @@ constexpr std::uint64_t magic = 0x31706d6174736d63;  // "cmstamp1"
 
 }  // namespace
 
-void save_stamp(stamp last) {
+int save_stamp(stamp last) {
   const int file = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, pg_file_create_mode);
-  if (file < 0) return;
+  if (file < 0) return errno;
   const content saved{magic, last, ~last};
-  [[maybe_unused]] const ssize_t written = pwrite(file, &saved, sizeof saved, 0);
+  errno = 0;
+  const ssize_t written = pwrite(file, &saved, sizeof saved, 0);
+  const int error = written == sizeof saved ? 0 : errno != 0 ? errno : ENOSPC;
   close(file);
+  return error;
+}
+
+void report_save_error(int error) {
+  errno = error;
+  ereport(LOG, errcode_for_file_access(), errmsg("could not write file \"%s\": %m", path),
+          errdetail("New ids are not affected until the server starts again with its clock behind the last id."),
+          errhint("comb_status() shows when the file can be written again."));
 }
 
 stamp load_saved_stamp() {

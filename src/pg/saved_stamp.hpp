@@ -1,14 +1,17 @@
-// A small file that outlives the server: order over a restart, should the clock then be behind.
+// A small file that outlives the server and keeps the order of ids over a restart with the clock behind.
 #pragma once
 
 #include "comb/generator.hpp"
 
 namespace comb::pg {
 
-// Writes the stamp to the file, where that can be done at once. Nothing waits for it, and nothing fails with it.
-void save_stamp(stamp last);
+// Writes a stamp to the file, without fsync. Returns 0, or the errno of the failure.
+int save_stamp(stamp last);
 
-// The stamp in the file, or 0 where there is none that this server has written.
+// Tells the server's log that save_stamp() failed.
+void report_save_error(int error);
+
+// The stamp in the file, or 0 if there is none that this server has written.
 stamp load_saved_stamp();
 
 }  // namespace comb::pg

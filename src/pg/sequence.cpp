@@ -1,5 +1,7 @@
 #include "sequence.hpp"
 
+#include <utility>
+
 #include "datum.hpp"
 #include "postgres.hpp"
 #include "saved_stamp.hpp"
@@ -8,10 +10,20 @@ namespace comb::pg {
 
 namespace {
 
-// What stands in shared memory, on a cache line of its own. Libraries of all versions share it, for sessions go on with
-// the one that they loaded: its name and size never change.
-struct alignas(PG_CACHE_LINE_SIZE) shared_sequence {
-  std::atomic<stamp> last;
+// How far the start of the server's sequence has come. A server in recovery starts it from the saved stamp; after the
+// end of recovery, the last commit that was replayed counts as well.
+enum class phase : std::uint32_t { fresh, in_recovery, started };
+
+enum class origin : std::uint32_t { clock, saved_stamp, replayed_commit };
+
+// The server's sequence, in shared memory. Sessions with different versions of the library share it, because a session
+// keeps the library that it has loaded: name and size never change, and unused bytes are zero.
+struct alignas(PG_CACHE_LINE_SIZE) shared_sequence : sequence {
+  std::atomic<phase> progress = phase::fresh;
+  std::atomic<origin> started_from = origin::clock;
+  std::atomic<std::int32_t> save_error = 0;            // the errno of the last attempt to save
+  std::atomic<std::uint32_t> save_error_was_told = 0;  // whether the server's log has one
+  std::atomic<std::uint32_t> clock_was_told = 0;       // whether the warning of continues_despite_clock() was given
 };
 static_assert(sizeof(shared_sequence) == 128);
 
@@ -25,52 +37,124 @@ const config_enum_entry setting_values[] = {{"server", static_cast<int>(monotoni
 shared_sequence* shared = nullptr;
 bool preloaded = false;
 bool shared_memory_is_full = false;
-constinit std::atomic<stamp> session_last{0};
+bool server_was_told = false;  // that it is full
 
-// Sets a word to at least `bound`.
+constinit sequence own;  // this session's
+bool own_clock_was_told = false;
+sequence* last_used = nullptr;  // the sequence of this session's last id
+
+TimestampTz timestamptz_from_stamp(stamp at) { return timestamptz_from_unix(micros_from_stamp(at)); }
+
+// The time at which initdb made the cluster, which is the high half of its identifier. A clock that reads earlier is
+// wrong for certain.
+stamp cluster_creation() { return stamp_from_clock(static_cast<std::int64_t>(GetSystemIdentifier() >> 32), 0); }
+
+// Whether a sequence continues from `last`: not if it is more than a day ahead of a clock that may be right.
+bool follows(stamp last, stamp now) { return last <= now || last - now <= stamps_per_day || now < cluster_creation(); }
+
 void raise(std::atomic<stamp>& last, stamp bound) {
   stamp seen = last.load(std::memory_order_relaxed);
   while (seen < bound && !last.compare_exchange_weak(seen, bound, std::memory_order_relaxed)) {
   }
 }
 
-// Finds the shared word, or makes it: in any process, on first use, for it takes 128 bytes of what a server keeps
-// spare. The first process after a start of the server goes on from what was saved before: ids were given until the end
-// of the interval that the saved stamp began, at the latest. An error where shared memory is full.
+// Finds the server's sequence in shared memory, or makes it. Any process can do so on first use, because 128 bytes fit
+// into what a server keeps spare. Raises an error if shared memory is full.
 void attach() {
   LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
   bool found;
-  auto* sequence = static_cast<shared_sequence*>(ShmemInitStruct("comb", sizeof(shared_sequence), &found));
-  if (!found) {
-    const stamp saved = load_saved_stamp();
-    new (&sequence->last) std::atomic<stamp>(saved == 0 ? 0 : saved + (stamp{1} << save_interval_bits));
-  }
-  shared = sequence;
+  void* memory = ShmemInitStruct("comb", sizeof(shared_sequence), &found);
+  shared = found ? static_cast<shared_sequence*>(memory) : new (memory) shared_sequence;
   LWLockRelease(AddinShmemInitLock);
 }
 
-// The same, but false where shared memory is full, with a warning the first time.
-bool try_attach() {
-  if (shared != nullptr || shared_memory_is_full) return shared != nullptr;
-  // The only error there is leaves nothing behind but our lock, so it can be caught without a subtransaction.
-  MemoryContext context = CurrentMemoryContext;
-  const auto interrupts_held = InterruptHoldoffCount;
+// Finds out whether a process of this server has warned that shared memory is full. The trace that it left is an entry
+// of no bytes, for which there is still room.
+void look_whether_told() {
+  LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
+  ShmemInitStruct("comb: memory was full", 0, &server_was_told);
+  LWLockRelease(AddinShmemInitLock);
+}
+
+// Runs `action`, which holds AddinShmemInitLock when it raises an error. Returns false if it ran out of memory; raises
+// all other errors. Nothing but the lock has to be undone, so no subtransaction is needed.
+bool has_memory_for(void (*action)()) {
+  volatile bool fits = true;
+  const MemoryContext context = CurrentMemoryContext;
+  const uint32 interrupts_held = InterruptHoldoffCount;
+  const uint32 cancels_held = QueryCancelHoldoffCount;
   PG_TRY();
-  { attach(); }
+  { action(); }
   PG_CATCH();
   {
+    if (geterrcode() != ERRCODE_OUT_OF_MEMORY) PG_RE_THROW();
+    fits = false;
     MemoryContextSwitchTo(context);
     FlushErrorState();
-    InterruptHoldoffCount = interrupts_held + 1;  // as it was under the lock
+    // The error has set both counters to zero. LWLockRelease() subtracts what LWLockAcquire() added.
+    InterruptHoldoffCount = interrupts_held + 1;
+    QueryCancelHoldoffCount = cancels_held;
     LWLockRelease(AddinShmemInitLock);
-    shared_memory_is_full = true;
   }
   PG_END_TRY();
-  if (shared_memory_is_full)
+  return fits;
+}
+
+// Attaches, or returns false if shared memory is full. The first process of the server that finds it full warns.
+bool try_attach() {
+  if (shared != nullptr || shared_memory_is_full) return shared != nullptr;
+  if (has_memory_for(attach)) return true;
+  shared_memory_is_full = true;
+  if (!has_memory_for(look_whether_told) || !server_was_told)
     ereport(WARNING, errcode(ERRCODE_OUT_OF_MEMORY),
-            errmsg("no shared memory for comb: ids ascend within this session only"),
-            errhint("Add comb to shared_preload_libraries, which reserves what it needs when the server starts."));
-  return shared != nullptr;
+            errmsg("no shared memory for comb: ids ascend within each session only"),
+            errhint("Add comb to shared_preload_libraries, which reserves the memory when the server starts."));
+  return false;
+}
+
+// Raises the server's sequence to what is known from before: once when the server starts, to the end of the saved
+// window, and once after recovery, to the last commit that was replayed. Ids were made before their transactions
+// committed, and both times come from the same clock. No file is read or written under the lock.
+void start(stamp now) {
+  const phase reached = RecoveryInProgress() ? phase::in_recovery : phase::started;
+  if (shared->progress.load(std::memory_order_acquire) >= reached) return;
+
+  const bool is_fresh = shared->progress.load(std::memory_order_relaxed) == phase::fresh;
+  const stamp saved = is_fresh ? load_saved_stamp() : 0;
+  const TimestampTz commit = reached == phase::started ? GetLatestXTime() : 0;
+  const std::int64_t after_commit = commit + micros_from_1970_to_2000 + 1;
+
+  stamp given_up = 0;
+  const auto raise_to = [&given_up, now](stamp bound, origin from) {
+    if (!follows(bound, now)) {
+      given_up = bound;
+      return;
+    }
+    if (bound > now && bound > shared->last.load(std::memory_order_relaxed)) shared->started_from = from;
+    raise(shared->last, bound);
+  };
+  LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
+  const phase before = shared->progress.load(std::memory_order_relaxed);
+  if (before == phase::fresh && saved != 0) raise_to(end_of_window(saved), origin::saved_stamp);
+  if (before < reached && commit != 0 && after_commit > 0)
+    raise_to(stamp_from_micros(after_commit), origin::replayed_commit);
+  if (before < reached) shared->progress.store(reached, std::memory_order_release);
+  LWLockRelease(AddinShmemInitLock);
+  if (given_up != 0) warn_of_restart(micros_from_stamp(given_up), micros_from_stamp(now));
+}
+
+// Saves the window of the server's last stamp. Any number of processes may be about to write at a time, and one may be
+// held up until its window is long past. So a write counts only if no other was completed meanwhile: if one was, its
+// window may have been overwritten, and the present one is written again.
+void save() {
+  stamp before = shared->saved.load(std::memory_order_acquire);
+  for (;;) {
+    const stamp window = window_of(shared->last.load(std::memory_order_relaxed));
+    const int error = save_stamp(window);
+    shared->save_error.store(error, std::memory_order_relaxed);
+    if (error != 0 && shared->save_error_was_told.exchange(1) == 0) report_save_error(error);
+    if (shared->saved.compare_exchange_strong(before, window, std::memory_order_acq_rel) || before == window) return;
+  }
 }
 
 shmem_request_hook_type next_shmem_request_hook = nullptr;
@@ -86,31 +170,67 @@ void take_shared_memory() {
   attach();
 }
 
+bool in_server_order() { return setting == static_cast<int>(monotonicity::server) && try_attach(); }
+
 }  // namespace
 
-std::atomic<stamp>& find_last_stamp() {
-  // What either word knows goes over to the other, so that a session's own order survives a change of the setting.
-  if (setting == static_cast<int>(monotonicity::server) && try_attach()) {
-    raise(shared->last, session_last.load(std::memory_order_relaxed));
-    return shared->last;
+sequence& find_sequence() {
+  const stamp now = clock_stamp();
+  const bool over_server = in_server_order();
+  sequence& found = over_server ? *shared : own;
+  if (over_server) start(now);
+  // The session's own order survives a change of the setting: what it has seen goes over, once for each change.
+  // Otherwise comb_reset() would be undone later.
+  if (last_used != nullptr && last_used != &found) {
+    const stamp seen = last_used->last.load(std::memory_order_relaxed);
+    if (!over_server)
+      own.last.store(seen, std::memory_order_relaxed);
+    else if (follows(seen, now))
+      raise(shared->last, seen);
+    else
+      warn_of_restart(micros_from_stamp(seen), micros_from_stamp(now));
   }
-  if (shared != nullptr) raise(session_last, shared->last.load(std::memory_order_relaxed));
-  return session_last;
+  last_used = &found;
+  if (!over_server || shared->progress.load(std::memory_order_relaxed) == phase::started) current_sequence = &found;
+  return found;
 }
 
-void note_step(stamp last, stamp next, stamp now) {
-  if (last_stamp != &session_last) save_stamp(next);
-  if (next < last) warn_of_restart(micros_from_stamp(last), micros_from_stamp(now));
+bool continues_despite_clock(stamp last, stamp now) {
+  if (now >= cluster_creation()) return false;
+  const bool told =
+      last_used == &own ? std::exchange(own_clock_was_told, true) : shared->clock_was_told.exchange(1) != 0;
+  if (told) return true;
+  // timestamptz_to_str has one buffer
+  char* now_text = pstrdup(timestamptz_to_str(timestamptz_from_stamp(now)));
+  char* creation_text = pstrdup(timestamptz_to_str(timestamptz_from_stamp(cluster_creation())));
+  ereport(WARNING, errcode(ERRCODE_WARNING),
+          errmsg("the clock is wrong: it reads earlier than the creation of the cluster"),
+          errdetail("The clock reads %s, and the cluster was created at %s. New ids continue from the last one, which "
+                    "was made for %s.",
+                    now_text, creation_text, timestamptz_to_str(timestamptz_from_stamp(last))),
+          errhint("Set the clock of the machine."));
+  return true;
+}
+
+void note_window(sequence& from, const sequence_step& step, stamp now) {
+  if (&from == shared)
+    save();
+  else
+    from.saved.store(window_of(step.next), std::memory_order_relaxed);
+  if (step.restarted) warn_of_restart(micros_from_stamp(step.last), micros_from_stamp(now));
 }
 
 void warn_of_restart(std::int64_t last, std::int64_t now) {
   // timestamptz_to_str has one buffer
   char* last_text = pstrdup(timestamptz_to_str(timestamptz_from_unix(last)));
-  ereport(WARNING, errcode(ERRCODE_WARNING),
-          errmsg("ids were ahead of the clock and start again from the present time"),
-          errdetail("The last id was made for %s, more than a day after %s, the present time.", last_text,
-                    timestamptz_to_str(timestamptz_from_unix(now))),
-          errhint("Ids that were made while the clock was ahead sort after new ones."));
+  ereport(
+      WARNING, errcode(ERRCODE_WARNING),
+      errmsg("ids start again from the clock, which is more than a day behind the last id"),
+      errdetail("The last id was made for %s, and the clock reads %s. Either the clock was ahead then, or it is "
+                "behind now.",
+                last_text, timestamptz_to_str(timestamptz_from_unix(now))),
+      errhint("If the clock is behind now, set it: new ids follow it at once, and those made until then sort before "
+              "earlier ones. If it was ahead then, nothing has to be done: ids made then sort after new ones."));
 }
 
 void init_sequence() {
@@ -118,7 +238,8 @@ void init_sequence() {
       "comb.monotonicity", "Over what new ids ascend: all sessions of the server, or each session by itself.",
       "With \"session\", ids of different sessions have no order while a clock that stepped back catches up, nor over "
       "a restart. It spares sessions on many processors the one word that all of them write to.",
-      &setting, setting, setting_values, PGC_SUSET, 0, nullptr, [](int, void*) { last_stamp = nullptr; }, nullptr);
+      &setting, setting, setting_values, PGC_SUSET, 0, nullptr, [](int, void*) { current_sequence = nullptr; },
+      nullptr);
   MarkGUCPrefixReserved("comb");
 
   if (process_shared_preload_libraries_in_progress) {
@@ -130,36 +251,45 @@ void init_sequence() {
   }
 }
 
-// The order in force, where the word lives, the last stamp and its lead over the clock, the library's version.
+// The order in force, where its last stamp is kept, that stamp and its lead over the clock, where the sequence started
+// from, why it could not be saved, the library's version. Only looks: it neither starts a sequence nor changes one.
 COMB_FUNCTION(comb_status) {
   TupleDesc row;
   if (get_call_result_type(fcinfo, nullptr, &row) != TYPEFUNC_COMPOSITE) elog(ERROR, "comb_status must return a row");
-  last_stamp = &find_last_stamp();
 
-  const bool over_server = last_stamp != &session_last;
+  const bool over_server = in_server_order();
   const char* memory = "not used";
   if (over_server)
     memory = preloaded ? "reserved at server start" : "taken on first use";
   else if (shared_memory_is_full)
     memory = "full";
 
-  const stamp last = last_stamp->load(std::memory_order_relaxed);
-  const TimestampTz last_time = timestamptz_from_unix(micros_from_stamp(last));
+  const stamp last = (over_server ? *shared : own).last.load(std::memory_order_relaxed);
+  const TimestampTz last_time = timestamptz_from_stamp(last);
   auto* lead = static_cast<Interval*>(palloc0(sizeof(Interval)));
   lead->time = last_time - GetCurrentTimestamp();
 
-  Datum values[] = {CStringGetTextDatum(over_server ? "server" : "session"), CStringGetTextDatum(memory),
-                    TimestampTzGetDatum(last_time), IntervalPGetDatum(lead), CStringGetTextDatum(COMB_VERSION)};
-  bool nulls[] = {false, false, last == 0, last == 0, false};
+  constexpr const char* origins[] = {"clock", "saved stamp", "replayed commit"};
+  const bool started = over_server && shared->progress.load(std::memory_order_acquire) != phase::fresh;
+  const char* started_from = started ? origins[static_cast<int>(shared->started_from.load())] : "";
+  const int save_error = over_server ? shared->save_error.load() : 0;
+
+  Datum values[] = {CStringGetTextDatum(over_server ? "server" : "session"),
+                    CStringGetTextDatum(memory),
+                    TimestampTzGetDatum(last_time),
+                    IntervalPGetDatum(lead),
+                    CStringGetTextDatum(started_from),
+                    CStringGetTextDatum(save_error != 0 ? strerror(save_error) : ""),
+                    CStringGetTextDatum(COMB_VERSION)};
+  bool nulls[] = {false, false, last == 0, last == 0, !started, save_error == 0, false};
   return HeapTupleGetDatum(heap_form_tuple(row, values, nulls));
 }
 
 // Sets the sequence back to the clock.
 COMB_FUNCTION(comb_reset) {
-  last_stamp = &find_last_stamp();
-  const stamp now = clock_stamp();
-  last_stamp->store(now, std::memory_order_relaxed);
-  if (last_stamp != &session_last) save_stamp(now);
+  sequence& found = find_sequence();
+  found.last.store(clock_stamp(), std::memory_order_relaxed);
+  if (&found == shared) save();
   PG_RETURN_VOID();
 }
 

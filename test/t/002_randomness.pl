@@ -1,7 +1,9 @@
 # No randomness from the server: an error, never a weak id.
 use strict;
 use warnings;
-use PostgreSQL::Test::Cluster;
+use FindBin;
+use lib $FindBin::RealBin;
+use Comb;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
@@ -25,12 +27,7 @@ int RAND_bytes(unsigned char *to, int size)
 C
 system_or_bail("gcc -shared -fPIC -o '$scratch/fail.so' '$scratch/fail.c' -ldl");
 
-my $node = PostgreSQL::Test::Cluster->new('main');
-$node->init;
-{
-	local $ENV{LD_PRELOAD} = "$scratch/fail.so";
-	$node->start;
-}
+my $node = Comb::start_server('main', environment => { LD_PRELOAD => "$scratch/fail.so" });
 $node->safe_psql('postgres', 'CREATE EXTENSION comb; CREATE TABLE t (id uuid PRIMARY KEY DEFAULT comb_uuid())');
 for my $call ('comb_uuid()', 'comb_uuid_v7()', 'comb_uuid(now())', 'comb_uuid_v7(now())', 'hot_uuid(1)', 'hot_uuid(1, now())',
 	"comb_generate('mssql')", "comb_generate('process_ticks')")

@@ -8,17 +8,14 @@ use strict;
 use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
+use Comb;
 use Document;
-use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $top = "$ENV{SANDBOX}/comb";
 
-my $node = PostgreSQL::Test::Cluster->new('main');
-$node->init;
-$node->append_conf('postgresql.conf', "timezone = 'UTC'\n");
-$node->start;
+my $node = Comb::start_server('main', settings => "timezone = 'UTC'");
 
 my $tests = join '', map { slurp_file($_) } grep { !/003_/ } glob "$top/test/t/*.pl";
 my $number = 0;

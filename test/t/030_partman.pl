@@ -1,4 +1,4 @@
-# pg_partman keeps time partitions of a comb key: made, filled, maintained, and queried with pruning.
+# pg_partman keeps time partitions of a comb key: they are created, filled, queried with pruning, maintained and undone.
 use strict;
 use warnings;
 use FindBin;
@@ -106,6 +106,23 @@ sql(q{UPDATE partman.part_config SET retention = '2 months', retention_keep_tabl
 sql('SELECT partman.run_maintenance()');
 is(sql(q{SELECT min(month) = date_trunc('month', now()) - interval '2 months' FROM months}), 't', 'maintenance drops what is too old');
 is(sql(q{SELECT min(comb_timestamp(id)) = date_trunc('month', now()) - interval '2 months' FROM events}), 't', 'with its rows');
+
+# A month that is missing between others is created again, once.
+sql(q{DO $$ BEGIN EXECUTE 'DROP TABLE ' || (SELECT name FROM months WHERE month = date_trunc('month', now()) + interval '2 months'); END $$});
+is(sql(q{SELECT partman.partition_gap_fill('public.events'), partman.partition_gap_fill('public.events')}), '1|0', 'a gap is filled');
+is(sql("SELECT max(month) - min(month) < count(*) * interval '31 days', $right_bounds FROM months"), 't|t', 'with the bounds of its month');
+is(sql(q{INSERT INTO events SELECT comb_uuid(date_trunc('month', now()) + interval '2 months'), 4 RETURNING tableoid::regclass::text}),
+	sql(q{SELECT name FROM months WHERE month = date_trunc('month', now()) + interval '2 months'}), 'and it takes rows');
+
+# All rows move to a table without partitions. pg_partman compares the key with what the encoder returns for that.
+sql(q{INSERT INTO events SELECT comb_uuid(now() + interval '3 years'), 5});
+my $rows = sql('SELECT count(*) FROM events');
+cmp_ok($rows, '>', 721, 'there are rows in several partitions, and one by default');
+sql('CREATE TABLE whole (LIKE events); CREATE TABLE before AS SELECT * FROM events');
+is(sql(q{SELECT rows_undone FROM partman.undo_partition('public.events', 'public.whole', p_loop_count := 100, p_keep_table := false)}),
+	$rows, 'partitioning is undone');
+is(sql('SELECT count(*) FROM (TABLE whole INTERSECT TABLE before) AS same'), $rows, 'with all rows');
+is(sql('SELECT count(*) FROM months'), '0', 'and without partitions');
 
 # The example of the guide.
 my ($example) = map { $_->{sql} } blocks("$ENV{SANDBOX}/comb/doc/time-queries.md", 'pg_partman');

@@ -5,13 +5,13 @@ use FindBin;
 use lib $FindBin::RealBin;
 use Document;
 use PostgreSQL::Test::Utils;
-use Shop;
+use ShopServers;
 use Test::More;
 
 my $document = "$ENV{SANDBOX}/comb/doc/sharding.md";
 
-my @nodes = map { server("node$_") } 0 .. 2;
-my $coordinator = server('coordinator');
+my @nodes = map { start_shop_server("node$_") } 0 .. 2;
+my $coordinator = start_shop_server('coordinator');
 
 # The document's blocks, with these servers for the hosts that it names.
 sub run_document
@@ -57,13 +57,13 @@ for my $shard (5, 6, 7)
 		'a delete', "DELETE FROM orders WHERE id = '$id' RETURNING hot_shard(id)", $shard);
 	while (my ($name, $sql, $expected) = splice @queries, 0, 3)
 	{
-		my ($result, $in) = seen($coordinator, $sql, @nodes);
+		my ($result, $in) = seen_on($coordinator, $sql, @nodes);
 		is("$result on $in", "$expected on $node", "$name is seen on one node");
 	}
 	is(query("SELECT count(*) FROM orders WHERE id = '$id'"), '0', 'the deleted row is gone');
 }
-is((seen($coordinator, 'SELECT count(*) FROM orders WHERE id @# ANY (ARRAY[0, 3, 4])', @nodes))[1], '0 1', 'a read of some shards is seen on theirs');
-is((seen($coordinator, 'SELECT count(*) FROM orders', @nodes))[1], '0 1 2', 'a read of all is seen on all');
+is((seen_on($coordinator, 'SELECT count(*) FROM orders WHERE id @# ANY (ARRAY[0, 3, 4])', @nodes))[1], '0 1', 'a read of some shards is seen on theirs');
+is((seen_on($coordinator, 'SELECT count(*) FROM orders', @nodes))[1], '0 1 2', 'a read of all is seen on all');
 
 # What does not belong to a node does not go in there.
 my ($status, $out, $err) = $nodes[0]->psql('shop', "INSERT INTO orders VALUES (hot_uuid(1), 'lost', 0)");
@@ -92,10 +92,10 @@ is(query('SELECT count(*), sum(total) FROM orders'), $before, 'and all else when
 # One more node, for a partition with the rows that the document made.
 query("DELETE FROM orders WHERE id @# 7;
 	   INSERT INTO orders SELECT hot_uuid(7), 'customer ' || n, n FROM generate_series(7, 100000, 16) AS n");
-push @nodes, server('node3');
+push @nodes, start_shop_server('node3');
 run_document('fdw-new-node', $nodes[3], '-U', 'shop');
 run_document('fdw-add-node', $coordinator);
-my ($rows, $in) = seen($coordinator, 'SELECT count(*) FROM orders WHERE id @# 7', @nodes);
+my ($rows, $in) = seen_on($coordinator, 'SELECT count(*) FROM orders WHERE id @# 7', @nodes);
 is("$rows on $in", '6250 on 3', 'a partition that has moved is read on its new node');
 is(query('SELECT count(*) FROM orders'), (split /\|/, $before)[0], 'and nothing is lost');
 $nodes[1]->safe_psql('shop', 'DROP TABLE orders_7');

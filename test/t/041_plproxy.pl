@@ -5,7 +5,7 @@ use FindBin;
 use lib $FindBin::RealBin;
 use Document;
 use PostgreSQL::Test::Utils;
-use Shop;
+use ShopServers;
 use Test::More;
 
 chomp(my $share = `$ENV{PG_CONFIG} --sharedir`);
@@ -14,8 +14,8 @@ plan skip_all => 'PL/Proxy is not installed for this server (Debian: postgresql-
 
 my $document = "$ENV{SANDBOX}/comb/doc/sharding.md";
 
-my @nodes = map { server("node$_") } 0 .. 1;
-my $proxy = server('proxy');
+my @nodes = map { start_shop_server("node$_") } 0 .. 1;
+my $proxy = start_shop_server('proxy');
 
 my @blocks = blocks($document, 'plproxy-node');
 run_blocks('sharding.md, plproxy-node', $nodes[$_], 'shop', \@blocks, '-U', 'shop', '-v', "node=$_") for 0 .. 1;
@@ -50,7 +50,7 @@ for my $shard (6, 7)
 		"SELECT hot_shard(id) FROM (SELECT hot_uuid($shard) AS id) AS new, add_order(id, 'new')", $shard);
 	while (my ($call, $expected) = splice @calls, 0, 2)
 	{
-		my ($result, $in) = seen($proxy, $call, @nodes);
+		my ($result, $in) = seen_on($proxy, $call, @nodes);
 		is("$result on $in", "$expected on $node", 'a call is seen on one node');
 	}
 }
@@ -67,7 +67,7 @@ is($proxy->safe_psql('shop', "SELECT id FROM get_order('$its')"), $its, 'it come
 
 # One more node takes a partition.
 $nodes[1]->safe_psql('shop', 'DELETE FROM orders WHERE customer = \'new\'');
-push @nodes, server('node2');
+push @nodes, start_shop_server('node2');
 run_blocks('sharding.md, plproxy-node', $nodes[2], 'shop', \@blocks, '-U', 'shop', '-v', 'node=4');
 $nodes[2]->safe_psql('shop', 'CREATE TABLE orders_3 PARTITION OF orders FOR VALUES WITH (MODULUS 4, REMAINDER 3)');
 my $dump = PostgreSQL::Test::Utils::tempdir() . '/dump.sql';

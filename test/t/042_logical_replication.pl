@@ -5,7 +5,6 @@ use FindBin;
 use lib $FindBin::RealBin;
 use Comb;
 use Document;
-use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
@@ -13,13 +12,8 @@ my $document = "$ENV{SANDBOX}/comb/doc/sharding.md";
 my ($clients, $transactions, $rows) = (2, 250, 10);
 my $written = 2 * $clients * $transactions * $rows;
 
-my @servers = map { PostgreSQL::Test::Cluster->new($_) } 'a', 'b';
-for my $server (@servers)
-{
-	$server->init(allows_streaming => 'logical');
-	$server->append_conf('postgresql.conf', "fsync = off\nautovacuum = off\n");
-	$server->start;
-}
+my @servers =
+  map { Comb::start_server($_, streaming => 'logical', settings => "fsync = off\nautovacuum = off") } 'a', 'b';
 
 sub other
 {
@@ -63,7 +57,7 @@ sub write_on_both
 	append_to_file($script, "INSERT INTO orders (customer) SELECT ':client_id' FROM generate_series(1, $rows);\n");
 	my @running = map {
 		IPC::Run::start([ 'pgbench', '-n', '-c', $clients, '-j', $clients, '-t', $transactions, '-f', $script,
-			'-h', $_->host, '-p', $_->port, $database ], '>', '/dev/null', '2>', '/dev/null')
+				'-h', $_->host, '-p', $_->port, $database ], '>', '/dev/null', '2>', '/dev/null')
 	} @servers;
 	ok($_->finish, "$database: a server's clients have written") for @running;
 	wait_for_both($database);

@@ -5,7 +5,7 @@ use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
 use Comb;
-use Everything;
+use SampleDatabase;
 use File::Basename;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
@@ -46,11 +46,12 @@ for my $server (@servers)
 	$old->init(@with_checksums);
 	$old->start;
 	my %before;
+
 	for my $schema ('public', 'ids')
 	{
-		make_everything($old, "with_$schema", $schema);
-		restore_everything($old, "with_$schema", $restored, "from_${version}_with_$schema", 'custom');
-		$before{"with_$schema"} = everything($old, "with_$schema");
+		make_sample($old, "with_$schema", $schema);
+		restore_sample($old, "with_$schema", $restored, "from_${version}_with_$schema", 'custom');
+		$before{"with_$schema"} = sample_contents($old, "with_$schema");
 	}
 	my $last = $old->safe_psql('with_public', 'SELECT comb_uuid()');
 	$old->stop;
@@ -66,8 +67,8 @@ for my $server (@servers)
 	cmp_ok($new->safe_psql('with_public', 'SELECT comb_uuid()'), 'gt', $last, 'new ids are greater than old ones');
 	for my $database (sort keys %before)
 	{
-		same_everything($new, $database, $before{$database});
-		goes_on($new, $database);
+		same_sample($new, $database, $before{$database});
+		accepts_new_rows($new, $database);
 	}
 	$new->stop;
 }

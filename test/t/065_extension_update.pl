@@ -2,7 +2,9 @@
 # one that is made here, for there may be none.
 use strict;
 use warnings;
-use PostgreSQL::Test::Cluster;
+use FindBin;
+use lib $FindBin::RealBin;
+use Comb;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
@@ -11,9 +13,7 @@ chomp(my $scripts = `$ENV{PG_CONFIG} --sharedir`);
 $scripts .= '/extension';
 my ($version) = slurp_file("$top/comb.control") =~ /^default_version *= *'(.*)'/m;
 
-my $node = PostgreSQL::Test::Cluster->new('main');
-$node->init;
-$node->start;
+my $node = Comb::start_server('main');
 $node->safe_psql('postgres', 'CREATE ROLE owner LOGIN');
 my @as_owner = (extra_params => [ '-U', 'owner' ]);
 

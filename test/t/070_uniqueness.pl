@@ -4,15 +4,11 @@ use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
 use Comb;
-use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $stress = Comb::build_stress();
-my $node = PostgreSQL::Test::Cluster->new('main');
-$node->init;
-$node->append_conf('postgresql.conf', 'log_statement = none');
-$node->start;
+my $node = Comb::start_server('main', settings => 'log_statement = none');
 $node->safe_psql('postgres', 'CREATE EXTENSION comb');
 
 for my $order ('server', 'session')

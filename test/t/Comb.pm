@@ -3,10 +3,26 @@ package Comb;
 
 use strict;
 use warnings;
+use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $top = "$ENV{SANDBOX}/comb";
+
+# start_server(NAME, OPTION => VALUE ...): a new server, running.
+#   settings     lines of its postgresql.conf
+#   streaming    what other servers may replicate from it, as PostgreSQL::Test::Cluster's init names it (1, 'logical')
+#   environment  variables of its environment, a hash
+sub start_server
+{
+	my ($name, %option) = @_;
+	my $node = PostgreSQL::Test::Cluster->new($name);
+	$node->init(allows_streaming => $option{streaming});
+	$node->append_conf('postgresql.conf', "$option{settings}\n") if $option{settings};
+	local %ENV = (%ENV, %{ $option{environment} // {} });
+	$node->start;
+	return $node;
+}
 
 # Compiles test/stress; gives the program.
 sub build_stress

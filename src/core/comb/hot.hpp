@@ -21,8 +21,9 @@ namespace comb {
 // +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 //
 // .NET writes the shard little-endian. The seconds wrap in 2106, as HotGuid's do. No version and no variant are set.
-// HotGuid writes five bytes that are random once per process and a counter of three bytes where the fraction and the
-// random bits are. The fraction makes ids ascend over all sessions, as the stamps do.
+// HotGuid has other bits between the seconds and the shard: five bytes that it makes once per process, of the machine's
+// name and the process id, and a counter of three bytes. A process has an order of its own with these; with the fraction
+// of the stamp, ids of all sessions have one.
 
 inline constexpr stamp stamps_per_second = 1000 * stamps_per_ms;
 inline constexpr int hot_random_bits = 38;

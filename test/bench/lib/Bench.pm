@@ -135,8 +135,7 @@ sub values_of { my ($what, $name) = @_; return @{ $measured{$what}{$name} // [] 
 sub median_of
 {
 	my @sorted = sort { $a <=> $b } @_;
-	return undef unless @sorted;
-	return ($sorted[ $#sorted / 2 ] + $sorted[ @sorted / 2 ]) / 2;
+	return @sorted ? ($sorted[ $#sorted / 2 ] + $sorted[ @sorted / 2 ]) / 2 : undef;
 }
 
 sub median { return median_of(values_of(@_)) }
@@ -149,7 +148,6 @@ sub ratio
 	my ($what, $name, $base) = @_;
 	my @of = values_of($what, $name);
 	my @to = values_of($what, $base);
-	return undef unless @of && @to;
 	return median_of(map { $of[$_] / $to[$_] } 0 .. min($#of, $#to));
 }
 

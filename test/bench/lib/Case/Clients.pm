@@ -64,7 +64,7 @@ sub section
 			[ 'key', (map { $_ == 1 ? '1 client' : "$_ clients" } @clients), '32, to `comb_uuid()`', (map { "p50 / p95 / p99 with $_, ms" } @clients) ],
 			map {
 				my $name = $_;
-				[   candidate($name)->{label},
+				[ candidate($name)->{label},
 					(map { with_range("$rows rows, $_ clients", $name) } @clients),
 					number(ratio("$rows rows, 32 clients", $name, 'comb_uuid')),
 					(map { my $clients = $_; join ' / ', map { number(median("$rows rows, $clients clients, p$_", $name)) } 50, 95, 99 } @clients) ]

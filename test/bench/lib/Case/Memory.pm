@@ -7,10 +7,10 @@ use Bench;
 use Page;
 use Time::HiRes qw(time);
 
-my $buffers = 64;                    # MB
-my $index_size = quick(640, 20);     # MB
-my $seconds = quick(90, 4);          # at most, for one candidate
-my $chunk = quick(500_000, 50_000);  # rows
+my $buffers = 64; # MB
+my $index_size = quick(640, 20); # MB
+my $seconds = quick(90, 4); # at most, for one candidate
+my $chunk = quick(500_000, 50_000); # rows
 
 my (%line, %end);
 

@@ -7,7 +7,7 @@ use Bench;
 use Page;
 
 my $rows = quick(30_000, 2_000); # in a quarter of a day
-my $kept = 8;                    # quarters
+my $kept = 8; # quarters
 my $quarters = 28;
 
 sub plan

@@ -1,28 +1,25 @@
-# The servers that doc/sharding.md is about, each with a database `shop` that belongs to a user `shop`.
-package Shop;
+# The servers of doc/sharding.md. Each has a database `shop` that belongs to a user `shop`.
+package ShopServers;
 use strict;
 use warnings;
+use Comb;
 use Exporter 'import';
-use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 
-our @EXPORT = qw(server seen);
+our @EXPORT = qw(start_shop_server seen_on);
 
-# Starts one. It logs all statements.
-sub server
+# Starts a server that logs all statements.
+sub start_shop_server
 {
 	my ($name) = @_;
-	my $server = PostgreSQL::Test::Cluster->new($name);
-	$server->init;
-	$server->append_conf('postgresql.conf', "fsync = off\nlog_statement = all\nautovacuum = off\n");
-	$server->start;
+	my $server = Comb::start_server($name, settings => "fsync = off\nlog_statement = all\nautovacuum = off");
 	$server->safe_psql('postgres', 'CREATE ROLE shop LOGIN');
 	$server->safe_psql('postgres', 'CREATE DATABASE shop OWNER shop');
 	return $server;
 }
 
 # Runs a query on a server, and gives its result and the numbers of those nodes in whose logs a statement appears for it.
-sub seen
+sub seen_on
 {
 	my ($server, $sql, @nodes) = @_;
 	my @sizes = map { -s $_->logfile } @nodes;

@@ -4,14 +4,12 @@ use strict;
 use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
-use Everything;
-use PostgreSQL::Test::Cluster;
+use Comb;
+use SampleDatabase;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $node = PostgreSQL::Test::Cluster->new('main');
-$node->init;
-$node->start;
+my $node = Comb::start_server('main');
 
 # Where each object of the extension is, as far as it is in a schema of its own.
 sub schemas
@@ -23,14 +21,14 @@ sub schemas
 		  AND d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'comb')});
 }
 
-make_everything($node, 'moved', 'public');
-my $before = everything($node, 'moved');
+make_sample($node, 'moved', 'public');
+my $before = sample_contents($node, 'moved');
 $node->safe_psql('moved', 'CREATE SCHEMA ids; ALTER EXTENSION comb SET SCHEMA ids');
 is(schemas('moved'), 'ids', 'all of the extension is moved');
 # The queries name the schema of an operator, and are else the same.
-(my $after = everything($node, 'moved')) =~ s/OPERATOR\(ids\./OPERATOR(public./g;
+(my $after = sample_contents($node, 'moved')) =~ s/OPERATOR\(ids\./OPERATOR(public./g;
 is_deeply([ split /\n/, $after ], [ split /\n/, $before ], 'tables, views and partitions go on with it');
-goes_on($node, 'moved');
+accepts_new_rows($node, 'moved');
 
 $node->safe_psql('postgres', 'CREATE ROLE owner LOGIN; CREATE DATABASE owned OWNER owner');
 my @as_owner = (extra_params => [ '-U', 'owner' ]);

@@ -1,15 +1,14 @@
 # What holds comparisons of ids with times goes through pg_dump as it is, with the extension on the search path or off it.
 use strict;
 use warnings;
-use PostgreSQL::Test::Cluster;
+use FindBin;
+use lib $FindBin::RealBin;
+use Comb;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $scratch = PostgreSQL::Test::Utils::tempdir();
-my $node = PostgreSQL::Test::Cluster->new('main');
-$node->init;
-$node->append_conf('postgresql.conf', "timezone = 'UTC'\n");
-$node->start;
+my $node = Comb::start_server('main', settings => "timezone = 'UTC'");
 
 # A dump without what differs each time (the key of \restrict).
 sub dump_of

@@ -1,15 +1,15 @@
-# A database with a table, an index, a constraint ... of each kind that can hold something of comb, to see it move.
-package Everything;
+# A sample database to move: a table, an index, a constraint, a view and so on of each kind that can use comb.
+package SampleDatabase;
 use strict;
 use warnings;
 use Exporter 'import';
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-our @EXPORT = qw(make_room make_everything restore_everything everything same_everything goes_on);
+our @EXPORT = qw(make_database make_sample restore_sample sample_contents same_sample accepts_new_rows);
 
-# A database for it, on a server that may not have the role that it names.
-sub make_room
+# Creates an empty database for the sample, and the role that the sample names if the server lacks it.
+sub make_database
 {
 	my ($node, $database) = @_;
 	$node->safe_psql('postgres', "CREATE DATABASE $database");
@@ -17,11 +17,11 @@ sub make_room
 	  if $node->safe_psql('postgres', q{SELECT count(*) FROM pg_roles WHERE rolname = 'reader'}) eq '0';
 }
 
-# Makes it, with the extension in a schema that sessions have on their search path or have not.
-sub make_everything
+# Creates the sample database, with the extension in a schema that may be missing from the sessions' search path.
+sub make_sample
 {
 	my ($node, $database, $schema) = @_;
-	make_room($node, $database);
+	make_database($node, $database);
 	$node->safe_psql($database, <<"SQL");
 CREATE SCHEMA IF NOT EXISTS $schema;
 CREATE EXTENSION comb SCHEMA $schema;
@@ -72,8 +72,8 @@ CREATE POLICY recent ON orders TO reader USING (id > timestamptz '2026-11-05' AN
 SQL
 }
 
-# What is in it, and what queries read of it, as text.
-sub everything
+# Returns the contents of the sample, and the partitions that queries read, as text.
+sub sample_contents
 {
 	my ($node, $database) = @_;
 	my $reads = sub {
@@ -97,31 +97,31 @@ SQL
 	  . $reads->("SELECT * FROM public.by_shard WHERE id OPERATOR($schema.@#) 7");
 }
 
-# A copy of it has the same.
-sub same_everything
+# Tests that a copy has the same contents.
+sub same_sample
 {
 	my ($node, $database, $original) = @_;
-	is_deeply([ split /\n/, everything($node, $database) ], [ split /\n/, $original ],
+	is_deeply([ split /\n/, sample_contents($node, $database) ], [ split /\n/, $original ],
 		"$database: the rows are the same, and queries read the same partitions");
 }
 
-# Moves it to another database, maybe on another server, as an archive of its own server's pg_dump.
-sub restore_everything
+# Moves the sample to another database, maybe on another server, with the pg_dump of its own server.
+sub restore_sample
 {
 	my ($from, $database, $to, $new, $format) = @_;
 	my $archive = PostgreSQL::Test::Utils::tempdir() . '/archive';
 	$from->command_ok([ 'pg_dump', "--format=$format", '-f', $archive, $from->connstr($database) ], "$new is dumped");
-	make_room($to, $new);
+	make_database($to, $new);
 	$to->command_ok([ 'pg_restore', '--exit-on-error', '-j', 2, '-d', $to->connstr($new), $archive ], 'and restored');
-	same_everything($to, $new, everything($from, $database));
-	goes_on($to, $new);
+	same_sample($to, $new, sample_contents($from, $database));
+	accepts_new_rows($to, $new);
 }
 
-# Defaults fill new rows, and these go where they belong.
-sub goes_on
+# Tests that defaults fill new rows, and that these go to the right partitions.
+sub accepts_new_rows
 {
 	my ($node, $database) = @_;
-	is( $node->safe_psql($database, <<'SQL'),
+	is($node->safe_psql($database, <<'SQL'),
 INSERT INTO orders DEFAULT VALUES RETURNING shard, layout, created > now() - interval '1 min',
     id::text > (SELECT max(id::text) FROM orders WHERE created <= now()), v7::text > (SELECT max(v7::text) FROM orders);
 INSERT INTO by_time DEFAULT VALUES RETURNING n IS NULL;
@@ -130,7 +130,7 @@ REFRESH MATERIALIZED VIEW CONCURRENTLY days;
 SQL
 		"7|mssql|t|t|t\nt\nby_shard_3",
 		"$database: defaults fill new rows");
-	# A row that no check allows, and one in a wrong partition, are refused as before.
+	# Rows that violate a check, a partition or a foreign key are still refused.
 	my ($status, $out, $err) = $node->psql($database, <<'SQL');
 \set VERBOSITY sqlstate
 \set ON_ERROR_STOP off

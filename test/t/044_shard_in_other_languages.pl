@@ -13,19 +13,19 @@ my $scratch = PostgreSQL::Test::Utils::tempdir();
 
 # What a program needs, its file, the command that runs it, and what stands around the line.
 my %programs = (
-	python => [['python3'], 'shard.py', 'python3 shard.py', <<'CODE'],
+	python => [ ['python3'], 'shard.py', 'python3 shard.py', <<'CODE'],
 import sys, uuid
 for id in sys.argv[1:]:
     LINE
     print(shard)
 CODE
-	javascript => [['node'], 'shard.js', 'node shard.js', <<'CODE'],
+	javascript => [ ['node'], 'shard.js', 'node shard.js', <<'CODE'],
 for (const id of process.argv.slice(2)) {
   LINE
   console.log(shard);
 }
 CODE
-	go => [['go'], 'shard.go', 'go run shard.go', <<'CODE'],
+	go => [ ['go'], 'shard.go', 'go run shard.go', <<'CODE'],
 package main
 import ("encoding/binary"; "encoding/hex"; "fmt"; "os"; "strings")
 func main() {
@@ -36,7 +36,7 @@ func main() {
 	}
 }
 CODE
-	csharp => [['mcs', 'mono'], 'shard.cs', 'mcs -out:shard.exe shard.cs && mono shard.exe', <<'CODE']);
+	csharp => [ [ 'mcs', 'mono' ], 'shard.cs', 'mcs -out:shard.exe shard.cs && mono shard.exe', <<'CODE']);
 using System;
 class Program {
 	static void Main(string[] ids) {
@@ -54,7 +54,7 @@ for my $language (sort keys %programs)
 	my ($needs, $file, $command, $code) = @{ $programs{$language} };
 	my ($line) = slurp_file("$top/doc/sharding.md") =~ /^```$language\n(.*)\n```$/m;
 	ok(defined $line, "there is a line in $language");
-	SKIP:
+  SKIP:
 	{
 		for my $program (@$needs)
 		{

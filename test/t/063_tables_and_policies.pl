@@ -1,14 +1,13 @@
 # COPY, CREATE TABLE LIKE, expression indexes, and row-level security with what the planner may do beneath it.
 use strict;
 use warnings;
-use PostgreSQL::Test::Cluster;
+use FindBin;
+use lib $FindBin::RealBin;
+use Comb;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $node = PostgreSQL::Test::Cluster->new('main');
-$node->init;
-$node->append_conf('postgresql.conf', "timezone = 'UTC'\n");
-$node->start;
+my $node = Comb::start_server('main', settings => "timezone = 'UTC'");
 my $scratch = PostgreSQL::Test::Utils::tempdir();
 
 sub sql { return $node->safe_psql('postgres', $_[0]) }
@@ -29,6 +28,7 @@ CREATE TABLE orders (
 CREATE INDEX ON orders (comb_timestamp(old, 'mssql'));
 CREATE INDEX ON orders (hot_shard(hot), id);
 CREATE INDEX ON orders (comb_from_mssql(old));
+CREATE INDEX ON orders (read);
 CREATE INDEX ON orders (id) WHERE hot @# 7;
 COMMENT ON COLUMN orders.old IS 'from before';
 INSERT INTO orders (id, old, hot, layout, during, owner)
@@ -109,6 +109,7 @@ SQL
 my %secured = (
 	"id >= timestamptz '2026-11-02' AND id < timestamptz '2026-11-02 01:00'" => qr/id >= .*id < /,
 	"id <@ '[2026-11-02,2026-11-02 01:00)'" => qr/id >= .*id < /,
+	"read < '2026-11-01 01:00'" => qr/read </,
 	"hot_shard(hot) = 2" => qr/hot_shard\(hot\) = 2/);
 for my $condition (sort keys %secured)
 {

@@ -4,30 +4,26 @@ use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
 use Comb;
-use Everything;
+use SampleDatabase;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $primary = PostgreSQL::Test::Cluster->new('primary');
-$primary->init(allows_streaming => 'logical');
-$primary->start;
+my $primary = Comb::start_server('primary', streaming => 'logical');
 $primary->backup('copy');
 my $standby = PostgreSQL::Test::Cluster->new('standby');
 $standby->init_from_backup($primary, 'copy', has_streaming => 1);
 $standby->start;
 
 # All of it is made while the standby follows.
-make_everything($primary, 'followed', 'ids');
-goes_on($primary, 'followed');
+make_sample($primary, 'followed', 'ids');
+accepts_new_rows($primary, 'followed');
 $primary->wait_for_catchup($standby);
-same_everything($standby, 'followed', everything($primary, 'followed')); # while it is a standby
+same_sample($standby, 'followed', sample_contents($primary, 'followed')); # while it is a standby
 
 # Logical replication: the subscriber has the same tables, and gets rows with the ids that the publisher made.
-my $subscriber = PostgreSQL::Test::Cluster->new('subscriber');
-$subscriber->init;
-$subscriber->start;
-make_room($subscriber, 'followed');
+my $subscriber = Comb::start_server('subscriber');
+make_database($subscriber, 'followed');
 my $schema = PostgreSQL::Test::Utils::tempdir() . '/schema';
 $primary->command_ok([ 'pg_dump', '-Fc', '--schema-only', '-f', $schema, $primary->connstr('followed') ], 'the schema is dumped');
 $subscriber->command_ok([ 'pg_restore', '--exit-on-error', '-d', $subscriber->connstr('followed'), $schema ], 'and restored');
@@ -48,20 +44,20 @@ DELETE FROM by_shard WHERE id @# 3;
 SQL
 $primary->wait_for_catchup('everything');
 $_->safe_psql('followed', 'REFRESH MATERIALIZED VIEW days') for $primary, $subscriber;
-same_everything($subscriber, 'followed', everything($primary, 'followed'));
+same_sample($subscriber, 'followed', sample_contents($primary, 'followed'));
 cmp_ok($subscriber->safe_psql('followed', 'SELECT count(*) FROM orders'), '>', 1000, 'the new ones, too');
 is(Comb::replication_errors($subscriber, 'followed'), '0', 'without an error');
 $subscriber->safe_psql('followed', 'DROP SUBSCRIPTION everything');
-goes_on($subscriber, 'followed');
+accepts_new_rows($subscriber, 'followed');
 $subscriber->stop;
 
 # The standby is promoted, and goes on where the primary was.
 $primary->wait_for_catchup($standby);
-my $read = everything($standby, 'followed');
+my $read = sample_contents($standby, 'followed');
 $primary->stop;
 $standby->promote;
-is(everything($standby, 'followed'), $read, 'a promoted standby has what it read');
-goes_on($standby, 'followed');
+is(sample_contents($standby, 'followed'), $read, 'a promoted standby has what it read');
+accepts_new_rows($standby, 'followed');
 $standby->stop;
 
 done_testing();

@@ -9,10 +9,10 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $primary = PostgreSQL::Test::Cluster->new('primary');
-$primary->init(allows_streaming => 'logical');
-$primary->append_conf('postgresql.conf', "autovacuum_naptime = 1\nautovacuum_analyze_threshold = 1\n");
-$primary->start;
+my $primary = Comb::start_server(
+	'primary',
+	streaming => 'logical',
+	settings => "autovacuum_naptime = 1\nautovacuum_analyze_threshold = 1");
 $primary->safe_psql('postgres', 'CREATE EXTENSION comb');
 my $before = $primary->safe_psql('postgres', 'SELECT comb_uuid()');
 

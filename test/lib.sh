@@ -1,0 +1,102 @@
+# shellcheck shell=bash
+# Sourced by the programs here that work outside the sandbox: messages, cleaning up, Debian packages, copies of the
+# tree.
+
+# shellcheck disable=SC2034 # used by those programs
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+oldest_server=15
+
+say() { printf '%s\n' "$*" >&2; }
+
+die() {
+  say "$*"
+  exit 1
+}
+
+# at_exit COMMAND: runs it when the program ends, after an interruption too.
+at_exit() {
+  # shellcheck disable=SC2064 # the command is known now
+  trap "trap '' INT TERM HUP; $1" EXIT
+  trap 'exit 130' INT
+  trap 'exit 143' TERM HUP
+}
+
+# in_background COMMAND...: waits for a command in the background, because a shell handles a signal only between
+# commands and while it waits. `runner` is its process meanwhile.
+runner=
+in_background() {
+  "$@" </dev/null &
+  runner=$!
+  local status=0
+  wait "$runner" || status=$?
+  # shellcheck disable=SC2034
+  runner=
+  return "$status"
+}
+
+# releases: the names of the Debian releases that the tests run in.
+releases() { sed -n 's/^\([a-z][^ ]*\) .*/\1/p' "$top/test/releases"; }
+
+# ---- Debian packages -----------------------------------------------------------------------------------------------
+
+can_install() { command -v apt-get >/dev/null && { [ "$(id -u)" = 0 ] || command -v sudo >/dev/null; }; }
+
+as_root() { if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi; }
+
+apt_update() { as_root apt-get update -qq || true; }
+
+apt_install() {
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "$@" >/dev/null
+}
+
+# ---- the PostgreSQL server -----------------------------------------------------------------------------------------
+
+# is_server PG_CONFIG: whether its server and PGXS are installed and not too old.
+is_server() {
+  local version
+  version=$("$1" --version 2>/dev/null) || return 1
+  version=${version#PostgreSQL }
+  [ "${version%%[!0-9]*}" -ge "$oldest_server" ] && [ -x "$("$1" --bindir)/postgres" ] && [ -f "$("$1" --pgxs)" ]
+}
+
+# find_server: sets `pg_config` to PG_CONFIG, or else to that of the newest server that is installed with its headers.
+find_server() {
+  local candidate
+  if [ -n "${PG_CONFIG:-}" ]; then
+    candidate=$(command -v "$PG_CONFIG") && is_server "$candidate" && pg_config=$candidate
+    return
+  fi
+  for candidate in $(printf '%s\n' /usr/lib/postgresql/*/bin/pg_config | sort -rV) $(command -v pg_config || true); do
+    if is_server "$candidate"; then
+      # shellcheck disable=SC2034
+      pg_config=$candidate
+      return
+    fi
+  done
+  return 1
+}
+
+# ---- copies of the tree --------------------------------------------------------------------------------------------
+
+# What a run of the tests leaves in the tree after a failure.
+test_logs="results regression.diffs regression.out tmp_check"
+
+# copy_tree FOLDER: copies the tree, without what was built or logged there.
+copy_tree() {
+  local log without=()
+  for log in .git $test_logs; do without+=("--exclude=./$log"); done
+  tar -C "$top" "${without[@]}" --exclude='*.o' --exclude='*.bc' --exclude='*.so' -cf - . |
+    tar -C "$1" --no-same-owner -xf -
+}
+
+# bring_back FOLDER FILE ...: copies files of a copy of the tree back, instead of what is there.
+bring_back() {
+  local from=$1 file
+  shift
+  for file; do
+    rm -rf "${top:?}/$file"
+    [ -e "$from/$file" ] || continue
+    cp -r "$from/$file" "$top/$file"
+    [ "$(id -u)" != 0 ] || chown -R --reference="$top" "$top/$file"
+  done
+}

@@ -1,0 +1,81 @@
+# The sandbox neither uses nor changes a comb that the server has; a failed test is counted, and its logs can be read.
+use strict;
+use warnings;
+use File::Find;
+use File::Path qw(make_path);
+use FindBin;
+use lib $FindBin::RealBin;
+use Comb;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $scratch = PostgreSQL::Test::Utils::tempdir();
+my $source = Comb::copy_source();
+
+# A server that has comb: a copy of the one that this test runs with, and in it files that no build of comb makes.
+my %dir;
+for my $kind (qw(bindir sharedir pkglibdir includedir-server))
+{
+	chomp(my $from = `$ENV{PG_CONFIG} --$kind`);
+	$dir{$kind} = $scratch . substr($from, length $ENV{SANDBOX});
+	make_path($dir{$kind});
+	system_or_bail("cp -r $from/. $dir{$kind}");
+}
+my @marks = (
+	"$dir{sharedir}/extension/comb--0.mark.sql", "$dir{pkglibdir}/bitcode/comb/mark.bc",
+	"$dir{pkglibdir}/bitcode/comb.index.bc", "$dir{'includedir-server'}/extension/comb/mark.hpp");
+for my $mark (@marks)
+{
+	make_path($mark =~ s{/[^/]*$}{}r);
+	unlink $mark;
+	append_to_file($mark, "installed before\n");
+}
+
+# Every file of it, with its size and its times of change.
+sub state_of_server
+{
+	my @state;
+	find(sub { push @state, join ' ', $File::Find::name, (lstat)[ 2, 7, 9, 10 ] }, "$scratch");
+	return join "\n", sort @state;
+}
+my $before = state_of_server();
+
+# Runs a command in a sandbox that copies that server and the tree in `source`.
+sub run_in_sandbox
+{
+	my (@command) = @_;
+	local $ENV{PG_CONFIG} = "$dir{bindir}/pg_config";
+	my $ok = IPC::Run::run([ "$source/test/sandbox", @command ], '>', \my $out, '2>&1');
+	return ($ok, $out);
+}
+
+my ($ok, $out) = run_in_sandbox('bash', '-c', q{
+	find "$SANDBOX" \( -name 'comb--*' -o -name 'mark.*' \) ! -path "$SANDBOX/comb/*" -print &&
+	make -s -j2 install 2>&1 && test -e "$($PG_CONFIG --pkglibdir)/comb.so"});
+ok($ok, 'comb is built and installed in a sandbox') or diag($out);
+unlike($out, qr/comb--|mark/, 'where nothing is left of the comb that the server has');
+is(state_of_server(), $before, 'and the files of that server are as before');
+
+# Two files that fail, in different ways, and one that does not.
+append_to_file("$source/test/t/fails.pl", "use Test::More tests => 3; ok(1); ok(0, 'first wrong'); ok(0, 'second wrong');\n");
+append_to_file("$source/test/t/dies.pl", "use Test::More; ok(1); die 'early';\n");
+append_to_file("$source/test/t/passes.pl", "use Test::More tests => 1; ok(1);\n");
+($ok, $out) = run_in_sandbox('test/suite', 'fails', 'test/t/dies.pl', 'passes.pl');
+ok(!$ok, 'tests that fail make the command fail');
+like($out, qr/^3 passed, 3 failed$/m, 'two wrong results and an early end are three failures');
+($ok, $out) = run_in_sandbox('test/suite', 'passes');
+ok($ok && $out =~ /^1 passed, 0 failed$/m, 'without them nothing fails');
+
+append_to_file("$source/test/sql/timestamp.sql", "SELECT 'unexpected';\n");
+($ok, $out) = run_in_sandbox('test/suite', 'timestamp');
+ok(!$ok, 'a regression test with another result fails');
+like($out, qr/^0 passed, 1 failed$/m, 'and is counted');
+like(slurp_file("$source/regression.diffs"), qr/^\+ unexpected/m, 'regression.diffs is in the tree');
+like(slurp_file("$source/results/timestamp.out"), qr/unexpected/, 'and so are the results');
+ok(-s "$source/tmp_check/log/server.log", 'and the log of the server');
+
+($ok, $out) = run_in_sandbox('test/suite', 'no_such_test');
+ok(!$ok && $out =~ /no test no_such_test/, 'a test that does not exist is an error');
+is(state_of_server(), $before, 'and still the files of that server are as before');
+
+done_testing();

@@ -1,0 +1,356 @@
+# A random walk through what can break the order of ids: restarts and kills, a clock that steps by minutes, hours, days
+# and years, session order and back, comb_reset(), slow writers of the saved stamp, several sessions at a time.
+#
+# The walk keeps what was returned and demands: no stamp comes twice, no id sorts before one that was returned earlier,
+# and none is ahead of all clocks and ids before. Exceptions are those of doc/design.md: comb_reset(), and a clock that is more
+# than a day behind the last id but not before the creation of the cluster.
+#
+#   SEED=1       repeats the steps of a walk; how sessions and kills fall together stays random
+#   SECONDS=60   how long it runs
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::RealBin;
+use Comb;
+use List::Util qw(max min);
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Session;
+use Test::More;
+use Time::HiRes;
+
+my $seed = $ENV{SEED} || (time ^ $$ << 8) % 1e9;
+my $seconds = $ENV{SECONDS} || 60;
+diag("walk: SEED=$seed SECONDS=$seconds");
+srand $seed;
+
+use constant DAY => 86400;
+my $created_at = -1000 * DAY;
+
+sub one_of { return $_[ rand @_ ] }
+
+# ---- the clock -----------------------------------------------------------------------------------------------------
+
+my ($clock, %environment) = Comb::faked_clock();
+my $scratch = PostgreSQL::Test::Utils::tempdir();
+my $slow = "$scratch/slow";
+system_or_bail("gcc -shared -fPIC -O2 -o $scratch/slow_save.so $ENV{SANDBOX}/comb/test/walk/slow_save.c");
+$environment{LD_PRELOAD} = "$scratch/slow_save.so:$environment{LD_PRELOAD}";
+$environment{SLOW_SAVE} = $slow;
+
+my $offset = 0;
+sub set_clock { $offset = $_[0]; Comb::set_clock($clock, sprintf '%+d', $offset); return }
+sub now { return Time::HiRes::time() + $offset }
+
+set_clock($created_at);
+my $node = PostgreSQL::Test::Cluster->new('main');
+{
+	local @ENV{ keys %environment } = values %environment;
+	$node->init;
+}
+my $creation = now() - 60;    # at the latest, and more than is known
+set_clock(0);
+$node->append_conf('postgresql.conf', "restart_after_crash = on\nlog_statement = none\nmax_connections = 20\n");
+$node->append_conf('postgresql.conf', "shared_preload_libraries = 'comb'\n") if rand() < 0.3;
+
+# ---- what is known of the sequence ---------------------------------------------------------------------------------
+
+my @steps;              # in words, for the report of a failure
+my $low = '';           # the greatest stamp that was returned
+my $high = now();       # the last stamp of the server is at most this, in Unix seconds, or what the clock read since
+my ($failures, $ids) = (0, 0);
+my @sessions;           # { psql => Session, own => greatest stamp in session order, or undef in server order }
+use constant SLACK => 0.05;
+
+sub step { push @steps, sprintf '%s (clock %+d s)', $_[0], $offset; return }
+
+sub wrong
+{
+	my ($what) = @_;
+	fail($what);
+	diag("SEED=$seed, step " . scalar(@steps) . ', after:', map { "\n  $_" } @steps[ max(0, @steps - 15) .. $#steps ]);
+	$failures++;
+	($low, $high) = ('', max(now(), $high));
+	return;
+}
+
+# The stamp in an id, as hexadecimal digits, which sort as the stamp does.
+sub stamp_of
+{
+	my $digits = $_[0] =~ tr/-//dr;
+	return substr($digits, 0, 12) . substr($digits, 13, 3) . sprintf '%x', hex(substr $digits, 16, 2) >> 2 & 0xf;
+}
+sub seconds_of { return $_[0] eq '' ? 0 : hex(substr $_[0], 0, 12) / 1000 }
+
+# Whether ids that reached $_[0] start again from a clock that reads $_[1].
+sub starts_again { return $_[1] >= $creation && $_[0] - $_[1] > DAY }
+
+# Checks the ids that sessions in server order returned for queries that were sent at the same time. The clock read from
+# $earliest to $latest meanwhile. `complete` says that no other id was made.
+sub check
+{
+	my ($complete, $earliest, $latest, @of_sessions) = @_;
+	my @all = sort map { @$_ } @of_sessions;
+	$ids += @all;
+	$high = max($high, $latest) unless $complete;
+	return unless @all;
+	if ($all[0] le $low and starts_again($high + 1, $earliest))
+	{
+		wrong('ids started again without a warning') unless warned();
+		($low, $high) = ('', $latest);
+	}
+	elsif (starts_again(seconds_of($low) - 1, $latest)) { return wrong("$all[0] continues from $low, which was too far ahead") }
+	for (@of_sessions)
+	{
+		my $before = $low;
+		for my $stamp (@$_)
+		{
+			return wrong("$stamp came after $before") if $stamp le $before;
+			$before = $stamp;
+		}
+	}
+	for (1 .. $#all) { return wrong("$all[$_] came twice") if $all[$_] eq $all[ $_ - 1 ] }
+	return wrong("$all[-1] is ahead of the clock and of all ids") if seconds_of($all[-1]) > max($high, $latest) + SLACK;
+	$low = $all[-1];
+	$high = max(seconds_of($low), $complete ? 0 : $high) + 0.001;
+	return;
+}
+
+my $log_start = 0;
+sub warned
+{
+	my $found = slurp_file($node->logfile, $log_start) =~ /WARNING:  ids start again from the clock/;
+	$log_start = -s $node->logfile;
+	return $found;
+}
+
+# ---- the server ----------------------------------------------------------------------------------------------------
+
+sub connect_all
+{
+	$_->{psql}->close for @sessions;
+	@sessions = map { { psql => Session->new($node->connstr('postgres')) } } 1 .. 4;
+	# a clock that steps during authentication would end it
+	$_->{psql}->rows('SELECT 1') for @sessions;
+	return;
+}
+
+sub start
+{
+	local @ENV{ keys %environment } = values %environment;
+	# a process that was held up may still be ending
+	for (1 .. 50)
+	{
+		last if $node->start(fail_ok => 1);
+		Time::HiRes::sleep(0.2);
+	}
+	# the end of the saved window
+	$high += 0.128;
+	connect_all();
+	return;
+}
+
+sub random_clock
+{
+	my @steps = ([ 4, 60 ], [ 4, 3600 ], [ 3, 20 * 3600 ], [ 3, 5 * DAY ], [ 2, 3 * 365 * DAY ], [ 5, 10 ]);
+	my @widths = map { ($_->[1]) x $_->[0] } @steps;
+	my $to = $offset + int((rand(2) - 1) * one_of(@widths));
+	$to = int(rand(2) * 60) if rand() < 0.15;              # right again
+	$to = -int(time - 86400 * 400) if rand() < 0.05;        # 1971
+	$to = max(min($to, 20 * 365 * DAY), -int(time - 86400 * 300));
+	# nobody can say what is right for a step of a day to the second
+	$to += 60 if abs(abs($high - time - $to) - DAY) < 30;
+	return $to;
+}
+
+# ---- the steps -----------------------------------------------------------------------------------------------------
+
+sub in_server_order { return grep { !defined $_->{own} } @sessions }
+
+sub make_ids
+{
+	my ($number) = @_;
+	step("$number ids of one session");
+	my $it = one_of(in_server_order()) or return;
+	my $earliest = now();
+	my @made = map { stamp_of($_) } $it->{psql}->rows("SELECT comb_uuid() FROM generate_series(1, $number)");
+	check(1, $earliest, now(), \@made);
+	return;
+}
+
+# Ids of all sessions in server order, amid which something happens.
+sub make_many
+{
+	my ($name, $event, %how) = @_;
+	my $number = 1 + int rand 3000;
+	step("$number ids of each session, then $name");
+	my @these = in_server_order();
+	my $earliest = now();
+	$_->{psql}->send("SELECT comb_uuid() FROM generate_series(1, $number)") for @these;
+	Time::HiRes::sleep(rand() < 0.5 ? rand 0.03 : rand 0.005);
+	$event->();
+	my ($complete, @made) = (1);
+	for (@these)
+	{
+		my ($whole, @rows) = $_->{psql}->receive;
+		$complete &&= $whole;
+		# what was cut off is not whole
+		push @made, [ map { stamp_of($_) } grep { length == 36 } @rows ];
+	}
+	check($complete, min($earliest, now()), max($earliest, now()), @made);
+	return;
+}
+
+sub step_clock_within
+{
+	my $to = random_clock();
+	# the steps that make ids start again are taken between ids
+	$to = $offset if starts_again($high + 30, now() + $to - $offset);
+	set_clock($to);
+	return;
+}
+
+sub restart
+{
+	my ($mode) = @_;
+	step("stop $mode");
+	$node->stop($mode);
+	set_clock(random_clock()) if rand() < 0.7;
+	step('start');
+	start();
+	return;
+}
+
+sub kill_all
+{
+	my $postmaster = (split /\n/, slurp_file($node->data_dir . '/postmaster.pid'))[0];
+	make_many('SIGKILL of the postmaster', sub { $node->kill9 });
+	Time::HiRes::sleep(0.01) while kill 0, $postmaster;
+	$high = max($high, now());
+	set_clock(random_clock()) if rand() < 0.7;
+	step('start');
+	start();
+	return;
+}
+
+sub kill_one
+{
+	my $victim = one_of(@sessions)->{psql};
+	my ($pid) = $victim->rows('SELECT pg_backend_pid()');
+	make_many('SIGKILL of a session', sub { kill 'KILL', $pid; set_clock(random_clock()) if rand() < 0.3 });
+	$node->poll_query_until('postgres', 'SELECT true') or die "no recovery\n";
+	$high += 0.128;
+	connect_all();
+	return;
+}
+
+sub session_order
+{
+	my $it = one_of(in_server_order());
+	return if in_server_order() < 3;
+	step('a session leaves for its own order');
+	# an id before, so that the session has something to take along
+	my ($before, $after) = map { stamp_of($_) } $it->{psql}->rows('SELECT comb_uuid(); SET comb.monotonicity = session; SELECT comb_uuid()');
+	check(1, now(), now(), [$before]);
+	wrong("$after came after $before in session order") if $after le $before;
+	$it->{own} = $after;
+	return;
+}
+
+sub own_ids
+{
+	my $it = one_of(grep { defined $_->{own} } @sessions) or return;
+	step('ids in session order');
+	my $now = now();
+	my @made = map { stamp_of($_) } $it->{psql}->rows('SELECT comb_uuid() FROM generate_series(1, 100)');
+	my $before = starts_again(seconds_of($it->{own}), $now) ? '' : $it->{own};
+	for my $stamp (@made)
+	{
+		wrong("$stamp came after $before in session order") if $stamp le $before;
+		$before = $stamp;
+	}
+	$it->{own} = $before;
+	return;
+}
+
+sub server_order
+{
+	my $it = one_of(grep { defined $_->{own} } @sessions) or return;
+	step('a session comes back to server order');
+	my $now = now();
+	my ($made) = map { stamp_of($_) } $it->{psql}->rows('RESET comb.monotonicity; SELECT comb_uuid()');
+	my $own = delete $it->{own};
+	if (!starts_again(seconds_of($own), $now))
+	{
+		($low, $high) = ($own gt $low ? $own : $low, max($high, seconds_of($own) + 0.001));
+	}
+	check(1, $now, now(), [$made]);
+	return;
+}
+
+sub reset_sequence
+{
+	step('comb_reset()');
+	one_of(in_server_order())->{psql}->rows('SELECT comb_reset()');
+	($low, $high) = ('', now());
+	return;
+}
+
+# One session is held up while it saves, others go on, at times under another clock.
+sub save_slowly
+{
+	my @two = in_server_order();
+	return if @two < 2;
+	my $ms = 20 + int rand 200;
+	step("a session is held up for $ms ms while it saves");
+	my $earliest = now();
+	append_to_file($slow, $ms);
+	$two[0]{psql}->send('SELECT comb_uuid() FROM generate_series(1, 10)');
+	Time::HiRes::sleep(0.01);
+	step_clock_within() if rand() < 0.7;
+	$two[1]{psql}->send('SELECT comb_uuid(), pg_sleep(0.01) FROM generate_series(1, ' . int(1 + rand 20) . ')');
+	my @made;
+	for my $it (@two[ 1, 0 ])
+	{
+		my (undef, @rows) = $it->{psql}->receive;
+		push @made, [ map { stamp_of(substr $_, 0, 36) } @rows ];
+	}
+	unlink $slow;
+	check(1, min($earliest, now()), max($earliest, now()), @made);
+	return;
+}
+
+my %weights = (
+	ids => [ 8, sub { make_ids(one_of(1, 1, 10, 2000)) } ],
+	many => [ 3, sub { make_many('nothing', sub { }) } ],
+	clock => [ 6, sub { set_clock(random_clock()); step('the clock steps') } ],
+	clock_within => [ 2, sub { make_many('the clock steps', \&step_clock_within) } ],
+	pause => [ 2, sub { step('a pause'); Time::HiRes::sleep(rand 0.3) } ],
+	fast => [ 6, sub { restart('fast') } ],
+	immediate => [ 2, sub { make_many('nothing', sub { }); restart('immediate') } ],
+	kill_all => [ 2, \&kill_all ],
+	kill_one => [ 2, \&kill_one ],
+	session => [ 4, \&session_order ],
+	own => [ 3, \&own_ids ],
+	server => [ 3, \&server_order ],
+	look => [ 3, sub { step('comb_status()'); one_of(@sessions)->{psql}->rows('SELECT * FROM comb_status()') } ],
+	reset => [ 2, \&reset_sequence ],
+	slow => [ 5, \&save_slowly ]);
+
+start();
+$node->safe_psql('postgres', 'CREATE EXTENSION comb');
+my @kinds = map { ($_) x $weights{$_}[0] } sort keys %weights;
+my %taken;
+my $until = Time::HiRes::time() + $seconds;
+while (Time::HiRes::time() < $until and $failures < 5)
+{
+	my $kind = one_of(@kinds);
+	$taken{$kind}++;
+	$weights{$kind}[1]->();
+}
+$_->{psql}->close for @sessions;
+$node->stop('immediate');
+note(join ', ', map { "$_ $taken{$_}" } sort keys %taken);
+is($failures, 0, scalar(@steps) . " steps, $ids ids in order");
+
+done_testing();

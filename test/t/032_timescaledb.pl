@@ -1,0 +1,129 @@
+# TimescaleDB partitions by a comb key: by a version 7 key itself, and by comb_timestamp_micros() of any key.
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::RealBin;
+use Document;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+chomp(my $sharedir = `$ENV{PG_CONFIG} --sharedir`);
+my $control = "$sharedir/extension/timescaledb.control";
+plan skip_all => 'there is no TimescaleDB for this server' if !-e $control;
+my ($major, $minor) = slurp_file($control) =~ /default_version *= *'(\d+)\.(\d+)/;
+my $takes_uuid = $major > 2 || $major == 2 && $minor >= 22;
+note("TimescaleDB $major.$minor");
+
+my $node = PostgreSQL::Test::Cluster->new('main');
+$node->init;
+$node->append_conf('postgresql.conf',
+	"shared_preload_libraries = 'timescaledb'\ntimescaledb.telemetry_level = off\ntimezone = 'UTC'\n");
+$node->start;
+$node->safe_psql('postgres', 'CREATE EXTENSION timescaledb; CREATE EXTENSION comb');
+
+sub sql { return $node->safe_psql('postgres', $_[0]) }
+
+# The example of the guide, with one row for each ten minutes of ten days in a chunk for each day, and one row of now.
+my $document = "$ENV{SANDBOX}/comb/doc/time-queries.md";
+
+# How many chunks a query scans when it runs. `setup` comes before the query in its session.
+sub scanned
+{
+	my ($query, $setup) = @_;
+	my $plan = sql(($setup // '') . ";EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) $query");
+	my %seen = map { $_ => 1 } $plan =~ / on (_hyper_\d+_\d+_chunk)/g;
+	return scalar keys %seen;
+}
+
+# A query finds the rows of 2025-01-02, and scans its chunk alone. With a number of rows, it finds as many, in one chunk.
+sub finds
+{
+	my ($table, $condition, $setup, $rows) = @_;
+	is(sql(($setup // '') . ";SELECT count(*) FROM $table WHERE $condition"), $rows // 144, "$table, $condition: rows");
+	is(scanned("SELECT * FROM $table WHERE $condition", $setup), 1, 'from one chunk');
+}
+
+my $nil = '00000000-0000-0000-0000-000000000000';
+SKIP:
+{
+	skip "TimescaleDB $major.$minor does not partition by uuid; 2.22 does", 1 if !$takes_uuid;
+	run_blocks('time-queries.md, timescaledb', $node, 'postgres', [ blocks($document, 'timescaledb') ]);
+	is(sql(q{
+		SELECT bool_and(comb_timestamp(id) >= range_start AND comb_timestamp(id) < range_end), count(DISTINCT range_start)
+		FROM readings AS r JOIN timescaledb_information.chunks AS c
+			ON r.tableoid = format('%I.%I', chunk_schema, chunk_name)::regclass}),
+		't|11', 'each row lies in the chunk of its day');
+
+	finds('readings', q{id >= to_uuidv7_boundary('2025-01-02') AND id < to_uuidv7_boundary('2025-01-03')});
+	finds('readings', "id >= comb_set_timestamp('$nil', '2025-01-02', 'v7') AND id < comb_set_timestamp('$nil', '2025-01-03', 'v7')");
+	finds('readings', "id >= now() - interval '1 hour'", undef, 1);
+	finds('readings', "id >= comb_boundary(now() - interval '1 hour') AND id < comb_boundary(now() + interval '1 hour')", undef, 1);
+	finds('readings', "id <@ tstzrange(now() - interval '1 hour', now() + interval '1 hour')", undef, 1);
+	# The upper bound of a generic plan lies just inside the next chunk, whose bounds have no version.
+	for my $mode ([ 'force_custom_plan', 1 ], [ 'force_generic_plan', 2 ])
+	{
+		my $prepare = "SET plan_cache_mode = $mode->[0];
+			PREPARE of_day(timestamptz, timestamptz) AS SELECT * FROM readings WHERE id >= to_uuidv7_boundary(\$1) AND id < to_uuidv7_boundary(\$2)";
+		cmp_ok(scanned(q{EXECUTE of_day('2025-01-02', '2025-01-03')}, $prepare),
+			'<=', $mode->[1], "$mode->[0]: a prepared query excludes chunks");
+	}
+
+	# Constants without the version are refused. If a version of TimescaleDB takes them, it must find the rows.
+	for my $condition (
+		q{id >= timestamptz '2025-01-02' AND id < timestamptz '2025-01-03'},
+		q{id >= comb_boundary('2025-01-02') AND id < comb_boundary('2025-01-03')},
+		q{id <@ '[2025-01-02,2025-01-03)'})
+	{
+		my ($status, $out, $err) = $node->psql('postgres', "SELECT count(*) FROM readings WHERE $condition");
+		ok($status == 0 ? $out eq '144' : $err =~ /is not a version 7 UUID/, "$condition: refused, or right");
+	}
+	for my $condition ('id >= $1 AND id < $2', 'id >= comb_boundary($1) AND id < comb_boundary($2)')
+	{
+		my $execute = "PREPARE of_day(timestamptz, timestamptz) AS SELECT count(*) FROM readings WHERE $condition;
+			EXECUTE of_day('2025-01-02', '2025-01-03')";
+		is(sql("SET plan_cache_mode = force_generic_plan; $execute"), '144', "$condition: a generic plan finds the rows");
+		my ($status, $out, $err) = $node->psql('postgres', "SET plan_cache_mode = force_custom_plan; $execute");
+		ok($status == 0 ? $out eq '144' : $err =~ /is not a version 7 UUID/, 'a custom plan is refused, or right');
+	}
+	for my $key ('comb_uuid()', 'gen_random_uuid()')
+	{
+		my ($status, $out, $err) = $node->psql('postgres', "INSERT INTO readings VALUES ($key, 20)");
+		like($err, qr/is not a version 7 UUID/, "$key is no key for it");
+	}
+	is(sql(q{SELECT count(*) FROM drop_chunks('readings', older_than => timestamptz '2025-01-05'); SELECT count(*) FROM readings}),
+		"4\n" . (6 * 144 + 1), 'old chunks are dropped');
+
+	# Each reads the times of the other. TimescaleDB's ids have 12 bits of the fraction, rounded down.
+	is(sql(q{
+		SELECT bool_and(uuid_timestamp_micros(comb_uuid_v7(at)) = at),
+			array_agg(DISTINCT at - comb_timestamp_micros(to_uuidv7(at)) ORDER BY at - comb_timestamp_micros(to_uuidv7(at)))
+		FROM generate_series(timestamptz '2025-01-01', '2025-01-01 00:00:00.01', '1 microsecond') AS at}),
+		't|{00:00:00,00:00:00.000001}', 'a microsecond of a TimescaleDB id may be read one low');
+}
+
+# By the time in the key, whatever the label says.
+run_blocks('time-queries.md, timescaledb-function', $node, 'postgres', [ blocks($document, 'timescaledb-function') ]);
+is(sql(q{SELECT count(*), count(DISTINCT tableoid), count(DISTINCT (tableoid, comb_timestamp(id)::date)), count(DISTINCT substr(id::text, 15, 1))
+	FROM samples}), '1441|11|11|2', 'rows of both kinds lie in the chunk of their day');
+for my $condition (
+	q{id >= timestamptz '2025-01-02' AND id < timestamptz '2025-01-03'},
+	q{id >= comb_boundary('2025-01-02') AND id < comb_boundary('2025-01-03')},
+	q{id <@ '[2025-01-02,2025-01-03)'},
+	q{comb_timestamp_micros(id) >= '2025-01-02' AND comb_timestamp_micros(id) < '2025-01-03'})
+{
+	finds('samples', $condition);
+}
+finds('samples', q{comb_timestamp_micros(id) >= now() - interval '1 hour'}, undef, 1);
+is(sql(q{SELECT count(*) FROM samples WHERE id >= now() - interval '1 hour'}), '1', 'now() finds its rows, too');
+my $one = sql(q{SELECT id FROM samples WHERE id >= timestamptz '2025-01-05' ORDER BY id LIMIT 1});
+finds('samples', "id = '$one'", undef, 1);
+is(sql("SELECT count(*) FROM (SELECT id, lag(id) OVER () AS before FROM (SELECT id FROM samples ORDER BY id) AS s) AS o WHERE before >= id"),
+	'0', 'ORDER BY id is the order of ids over all chunks');
+my ($status, $out, $err) = $node->psql('postgres', q{INSERT INTO samples VALUES ('5c146b14-3c52-8afd-938a-375d0df1fbf6', 20)});
+like($err, qr/comb_timestamp_micros" returned NULL/, 'an id without a time is refused');
+is(sql(q{SELECT count(*) FROM drop_chunks('samples', older_than => timestamptz '2025-01-05'); SELECT count(*) FROM samples}),
+	"4\n" . (6 * 144 + 1), 'old chunks are dropped');
+
+$node->stop;
+done_testing();

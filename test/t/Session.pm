@@ -1,0 +1,63 @@
+# A psql that can lose its server: queries are sent without waiting, and answers are read as far as they came.
+package Session;
+
+use strict;
+use warnings;
+use IPC::Open2;
+
+# Session->new(CONNINFO)
+sub new
+{
+	my ($class, $conninfo) = @_;
+	my $self = bless { sent => 0 }, $class;
+	open my $terminal, '>&', \*STDERR or die $!;
+	open STDERR, '>', '/dev/null' or die $!;
+	$self->{pid} = open2($self->{out}, $self->{in}, 'psql', '-XAtq', '-v', 'FETCH_COUNT=20', '-d', $conninfo);
+	open STDERR, '>&', $terminal or die $!;
+	$self->{in}->autoflush(1);
+	return $self;
+}
+
+sub send
+{
+	my ($self, $sql) = @_;
+	local $SIG{PIPE} = 'IGNORE';
+	$self->{sent}++;
+	return print { $self->{in} } "$sql;\n\\echo END $self->{sent}\n";
+}
+
+# The rows of what was sent last, and whether all of them came. In a list: (COMPLETE, ROW, ...)
+sub receive
+{
+	my ($self) = @_;
+	my @rows;
+	while (defined(my $line = readline $self->{out}))
+	{
+		return (1, @rows) if $line eq "END $self->{sent}\n";
+		push @rows, $1 if $line =~ /^(.+)\n\z/;
+	}
+	return (0, @rows);
+}
+
+# The rows of a query; dies if the server was lost.
+sub rows
+{
+	my ($self, $sql) = @_;
+	$self->send($sql);
+	my ($complete, @rows) = $self->receive;
+	die "the server was lost in: $sql\n" unless $complete;
+	return @rows;
+}
+
+sub close
+{
+	my ($self) = @_;
+	local $SIG{PIPE} = 'IGNORE';
+	close $self->{in};
+	1 while defined readline $self->{out};
+	close $self->{out};
+	waitpid $self->{pid}, 0;
+	return;
+}
+
+1;
