@@ -12,7 +12,7 @@ DATA = $(call listed,sql/comb--*.sql)
 EXTVERSION := $(shell sed -n "s/^default_version *= *'\(.*\)'/\1/p" $(here)comb.control)
 # The scripts of the flavour without a library.
 DATA_built = $(addprefix sql/portable/comb-,-$(EXTVERSION)-sql.sql -$(EXTVERSION)-sql--$(EXTVERSION).sql \
-  -$(EXTVERSION)-plain.sql -$(EXTVERSION)-plain--$(EXTVERSION)-sql.sql tle.sql plain.sql)
+  -$(EXTVERSION)-plain.sql -$(EXTVERSION)-plain.control -$(EXTVERSION)-plain--$(EXTVERSION)-sql.sql tle.sql plain.sql)
 HEADERS_comb = $(call listed,src/core/comb/*.hpp)
 REGRESS = $(patsubst test/sql/%.sql,%,$(call listed,test/sql/*.sql))
 REGRESS_OPTS = --inputdir=$(here)test --load-extension=comb
