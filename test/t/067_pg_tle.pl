@@ -61,15 +61,12 @@ $node->command_ok([ 'pg_dump', '-Fc', '-f', "$scratch/dump", $node->connstr('sho
 register('regression');
 $node->safe_psql('regression', 'CREATE EXTENSION comb');
 my @tests = grep { -e "$top/test/sql/$_.sql" } qw(boundary convert generate hot mask resolution shard timestamp ulid);
-my $modules = dirname_of_regress();
-my $log = `cd '$top' && '$modules/pg_regress' --use-existing --dbname=regression --inputdir=test --outputdir='$scratch' --expecteddir=. --bindir='' --host='@{[$node->host]}' --port=@{[$node->port]} @tests 2>&1`;
+chomp(my $pg_regress = `$ENV{PG_CONFIG} --pgxs`);
+$pg_regress =~ s{/makefiles/pgxs\.mk$}{/test/regress/pg_regress};
+my $log = join ' ', "cd '$top' && '$pg_regress' --use-existing --dbname=regression --inputdir=test --bindir=''",
+  "--host='@{[$node->host]}' --port=@{[$node->port]} @tests 2>&1";
+$log = `$log`;
 is($?, 0, 'the regression tests pass') or diag($log);
-
-sub dirname_of_regress
-{
-	chomp(my $pgxs = `$ENV{PG_CONFIG} --pgxs`);
-	return $pgxs =~ s{/makefiles/pgxs\.mk$}{/test/regress}r;
-}
 
 # To the library.
 bring_files_back();
