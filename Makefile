@@ -34,7 +34,8 @@ $(CURDIR)/src/pg:
 	mkdir -p $@
 
 # One run of the generator writes all of them.
-$(firstword $(DATA_built)): $(addprefix $(here)sql/,comb--$(EXTVERSION).sql portable/bodies.sql portable/generate)
+$(firstword $(DATA_built)): $(addprefix $(here)sql/,comb--$(EXTVERSION).sql \
+  portable/bodies.sql portable/layouts.sql portable/generate)
 	mkdir -p $(@D)
 	$(here)sql/portable/generate $(EXTVERSION) $(@D)
 $(wordlist 2,9,$(DATA_built)): $(firstword $(DATA_built)) ;

@@ -117,7 +117,7 @@ sub goes_on
 {
 	my ($name, $before) = @_;
 	is(contents($name), $before, "$name: the rows are the same");
-	is( $node->safe_psql($name, <<'SQL', @as_owner), "t\nby_time_rest\nby_shard_1", "$name: new rows come");
+	is($node->safe_psql($name, <<'SQL', @as_owner), "t\nby_time_rest\nby_shard_1", "$name: new rows come");
 INSERT INTO orders DEFAULT VALUES RETURNING created > now() - interval '1 min';
 INSERT INTO by_time DEFAULT VALUES RETURNING tableoid::regclass;
 INSERT INTO by_shard DEFAULT VALUES RETURNING tableoid::regclass;
@@ -212,12 +212,12 @@ $node->safe_psql($database, "$adopt; ALTER EXTENSION comb UPDATE");
 is_deeply(catalogue($database), $fresh{comb}, 'functions that were changed are replaced');
 for my $change (
 	'CREATE FUNCTION comb.mine(id uuid, at timestamptz) RETURNS bool RETURN true;'
-	  . 'DROP OPERATOR comb.>= (timestamptz, uuid), comb.<= (uuid, timestamptz), comb.> (uuid, timestamptz), comb.< (timestamptz, uuid);'
-	  . 'CREATE OPERATOR comb.<= (LEFTARG = uuid, RIGHTARG = timestamptz, FUNCTION = comb.mine);',
+	. 'DROP OPERATOR comb.>= (timestamptz, uuid), comb.<= (uuid, timestamptz), comb.> (uuid, timestamptz), comb.< (timestamptz, uuid);'
+	. 'CREATE OPERATOR comb.<= (LEFTARG = uuid, RIGHTARG = timestamptz, FUNCTION = comb.mine);',
 	'ALTER DOMAIN comb.comb_tstzrange ADD CHECK (NOT isempty(VALUE))',
 	'CREATE FUNCTION comb.mine(id uuid, at timestamptz) RETURNS bool RETURN true;'
-	  . 'DROP OPERATOR comb.<= (uuid, timestamptz);'
-	  . 'CREATE OPERATOR comb.<= (LEFTARG = uuid, RIGHTARG = timestamptz, FUNCTION = comb.mine)')
+	. 'DROP OPERATOR comb.<= (uuid, timestamptz);'
+	. 'CREATE OPERATOR comb.<= (LEFTARG = uuid, RIGHTARG = timestamptz, FUNCTION = comb.mine)')
 {
 	$node->safe_psql('postgres', 'DROP DATABASE changed');
 	make_database('changed');
