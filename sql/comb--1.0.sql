@@ -98,14 +98,56 @@ AS 'MODULE_PATHNAME', 'comb_reset';
 REVOKE ALL ON FUNCTION comb_reset() FROM PUBLIC;
 COMMENT ON FUNCTION comb_reset() IS 'set the sequence of ids back to the clock';
 
+-- The watermark: the id below which no row appears any more. Every row with a smaller id that comb_uuid(), comb_uuid_v7()
+-- or hot_uuid(shard) made on this server, in the transaction that inserted the row, is visible to each snapshot taken
+-- after the call, or never will be. So a reader loses no row that asks for ids from the last watermark to this one.
+-- Never less than a watermark returned before, unless comb_reset() or a wrong clock set the sequence back.
+--
+-- comb_watermark() is labelled version 4. It is exact for keys of comb_uuid(), and safe for keys of comb_uuid_v7(), of
+-- which those of the same millisecond come with the next watermark. comb_watermark_v7() is labelled version 7, and only
+-- for tables whose keys are all of version 7. hot_watermark() is for keys of hot_uuid(shard), of all shards.
+--
+-- Error 0A000 in a statement that reads tables, because the snapshot of that statement is older than the watermark;
+-- 25000 in REPEATABLE READ and SERIALIZABLE, for the same reason; 55000 on a standby; 53200 where no shared memory is
+-- left.
+
+CREATE FUNCTION comb_watermark_support(internal) RETURNS internal
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'comb_watermark_support';
+COMMENT ON FUNCTION comb_watermark_support(internal) IS 'refuses comb_watermark in statements that read tables';
+
+CREATE FUNCTION comb_watermark() RETURNS uuid
+LANGUAGE C VOLATILE PARALLEL RESTRICTED SUPPORT comb_watermark_support
+AS 'MODULE_PATHNAME', 'comb_watermark';
+COMMENT ON FUNCTION comb_watermark() IS 'uuid below which all rows are visible';
+
+CREATE FUNCTION comb_watermark_v7() RETURNS uuid
+LANGUAGE C VOLATILE PARALLEL RESTRICTED SUPPORT comb_watermark_support
+AS 'MODULE_PATHNAME', 'comb_watermark_v7';
+COMMENT ON FUNCTION comb_watermark_v7() IS 'uuid of version 7 below which all rows are visible';
+
+CREATE FUNCTION hot_watermark() RETURNS uuid
+LANGUAGE C VOLATILE PARALLEL RESTRICTED SUPPORT comb_watermark_support
+AS 'MODULE_PATHNAME', 'hot_watermark';
+COMMENT ON FUNCTION hot_watermark() IS 'uuid of hot_uuid below which all rows are visible';
+
+-- What the watermark waits for: a row for each transaction that has taken an id and has not ended, with the process that
+-- runs it (pid) or the name it was prepared under (prepared), and the time of its first id, rounded down to the
+-- millisecond (since). The oldest one holds the watermark back. Errors 55000 and 53200 as above.
+
+CREATE FUNCTION comb_watermark_holders(OUT pid int, OUT since timestamptz, OUT prepared text) RETURNS SETOF record
+LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 10
+AS 'MODULE_PATHNAME', 'comb_watermark_holders';
+COMMENT ON FUNCTION comb_watermark_holders() IS 'transactions that hold the watermark back';
+
 -- A layout says where the time is stored in a uuid, and on which clock. Functions take and return it as text: one of
 -- the names in doc/reference.md, exactly as written there, or error 22023 with the list of names. The layouts come from
 -- RT.Comb (postgres, mssql, oracle, legacy_postgres), Nilsson's COMB and NHibernate (legacy), SequentialGuid
 -- (sequential_*), Morris and Berresford's sequential GUID, EF Core and MassTransit (process_ticks, ticks), HotGuid
 -- (hot), RFC 9562 (v7, v1, v6) and SQL Server (newsequentialid). The last three are only read.
 
--- A new id in a layout, for now, from the next stamp of the sequence of comb_uuid(). postgres and v7 are comb_uuid() and
--- comb_uuid_v7(). process_ticks is at least 100 ns after the id before it, and has eight bytes that are random once per
+-- A new id in a layout, for now, from the next stamp of the sequence of comb_uuid(). postgres and v7 are comb_uuid()
+-- and comb_uuid_v7(). process_ticks is at least 100 ns after the id before it, and has eight bytes that are random once per
 -- session. All others have the stamp's time at the layout's resolution, the rest of the stamp in the bits that the
 -- layout's system compares next, and random bits: they ascend in that system.
 -- Error 22023 for hot, which hot_uuid(shard) makes, and for layouts that are only read; 22008 for a time past the
@@ -263,6 +305,14 @@ ALTER OPERATOR FAMILY hot_shard_ops USING hash ADD
     OPERATOR 1 @# (uuid, int),
     FUNCTION 2 (int, int) hot_shard_hash_extended(int, bigint);
 
+-- The support function of the boundary functions. It makes the planner load the library, which estimates ranges of
+-- time (comb.estimate_ranges), before the first estimate of a session. Returns NULL. No error.
+
+CREATE FUNCTION comb_boundary_support(internal) RETURNS internal
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'comb_boundary_support';
+COMMENT ON FUNCTION comb_boundary_support(internal) IS 'planner support for boundaries';
+
 -- Where a time begins among ids: the smallest id whose time is at or after `at`, and the smallest whose time is after
 -- it. Ids are compared by comb_timestamp(), that is by their first 48 bits, Unix milliseconds; the result has `at` there,
 -- rounded up, and zero bits behind. So a range of times is a range of ids, half-open:
@@ -271,12 +321,12 @@ ALTER OPERATOR FAMILY hot_shard_ops USING hash ADD
 -- 10889-08-02 05:31:50.655 UTC, and infinity, the max uuid, which all ids of a version are smaller than. No error.
 
 CREATE FUNCTION comb_boundary(at timestamptz) RETURNS uuid
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF SUPPORT comb_boundary_support
 AS 'MODULE_PATHNAME', 'comb_boundary';
 COMMENT ON FUNCTION comb_boundary(timestamptz) IS 'smallest uuid whose time is at or after a given one';
 
 CREATE FUNCTION comb_boundary_after(at timestamptz) RETURNS uuid
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF SUPPORT comb_boundary_support
 AS 'MODULE_PATHNAME', 'comb_boundary_after';
 COMMENT ON FUNCTION comb_boundary_after(timestamptz) IS 'smallest uuid whose time is after a given one';
 
@@ -284,12 +334,12 @@ COMMENT ON FUNCTION comb_boundary_after(timestamptz) IS 'smallest uuid whose tim
 -- and the max uuid there, an empty range the max and the nil. No error.
 
 CREATE FUNCTION comb_lower_boundary(during tstzrange) RETURNS uuid
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF SUPPORT comb_boundary_support
 AS 'MODULE_PATHNAME', 'comb_lower_boundary';
 COMMENT ON FUNCTION comb_lower_boundary(tstzrange) IS 'smallest uuid whose time is in a range';
 
 CREATE FUNCTION comb_upper_boundary(during tstzrange) RETURNS uuid
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF SUPPORT comb_boundary_support
 AS 'MODULE_PATHNAME', 'comb_upper_boundary';
 COMMENT ON FUNCTION comb_upper_boundary(tstzrange) IS 'smallest uuid whose time is after a range';
 
@@ -297,7 +347,7 @@ COMMENT ON FUNCTION comb_upper_boundary(tstzrange) IS 'smallest uuid whose time 
 -- after 2106-02-07 06:28:15 UTC, where the seconds in hot ids start again.
 
 CREATE FUNCTION hot_boundary(at timestamptz) RETURNS uuid
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF SUPPORT comb_boundary_support
 AS 'MODULE_PATHNAME', 'hot_boundary';
 COMMENT ON FUNCTION hot_boundary(timestamptz) IS 'smallest uuid of hot_uuid whose time is at or after a given one';
 

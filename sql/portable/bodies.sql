@@ -410,6 +410,7 @@ END
 -- == comb_reset: none: there is no sequence to set back
 -- == comb_watermark: none: sessions have no memory in which to announce their ids
 -- == comb_watermark_v7: none: as comb_watermark
+-- == hot_watermark: none: as comb_watermark
 -- == comb_watermark_holders: none: as comb_watermark
 -- == comb_watermark_support: none: planner support functions are in C
 -- == comb_boundary_support: none: planner support functions are in C

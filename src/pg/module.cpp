@@ -1,6 +1,8 @@
 // What makes this a library that PostgreSQL loads.
+#include "estimates.hpp"
 #include "postgres.hpp"
 #include "sequence.hpp"
+#include "watermark.hpp"
 
 extern "C" {
 __attribute__((visibility("default"))) const Pg_magic_struct* Pg_magic_func();
@@ -10,5 +12,9 @@ PG_MODULE_MAGIC_EXT(.name = "comb", .version = COMB_VERSION);
 PG_MODULE_MAGIC;
 #endif
 
-__attribute__((visibility("default"))) void _PG_init() { comb::pg::init_sequence(); }
+__attribute__((visibility("default"))) void _PG_init() {
+  comb::pg::init_estimates();
+  comb::pg::init_sequence();
+  comb::pg::init_watermark();
+}
 }

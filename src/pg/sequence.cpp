@@ -1,10 +1,12 @@
 #include "sequence.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "datum.hpp"
 #include "postgres.hpp"
 #include "saved_stamp.hpp"
+#include "watermark.hpp"
 
 namespace comb::pg {
 
@@ -58,10 +60,11 @@ void raise(std::atomic<stamp>& last, stamp bound) {
   }
 }
 
-// Finds the server's sequence in shared memory, or makes it. Any process can do so on first use, because 128 bytes fit
-// into what a server keeps spare. Raises an error if shared memory is full.
+// Finds the server's sequence and the announcements in shared memory, or makes them. Any process can do so on first use,
+// because they fit into what a server keeps spare. Raises an error if shared memory is full.
 void attach() {
   LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
+  attach_announcements();
   bool found;
   void* memory = ShmemInitStruct("comb", sizeof(shared_sequence), &found);
   shared = found ? static_cast<shared_sequence*>(memory) : new (memory) shared_sequence;
@@ -100,16 +103,18 @@ bool has_memory_for(void (*action)()) {
   return fits;
 }
 
-// Attaches, or returns false if shared memory is full. The first process of the server that finds it full warns.
-bool try_attach() {
-  if (shared != nullptr || shared_memory_is_full) return shared != nullptr;
-  if (has_memory_for(attach)) return true;
-  shared_memory_is_full = true;
-  if (!has_memory_for(look_whether_told) || !server_was_told)
-    ereport(WARNING, errcode(ERRCODE_OUT_OF_MEMORY),
-            errmsg("no shared memory for comb: ids ascend within each session only"),
-            errhint("Add comb to shared_preload_libraries, which reserves the memory when the server starts."));
-  return false;
+// Warns that ids start again from the clock, which is more than a day behind the last id.
+void warn_of_restart(stamp last, stamp now) {
+  // timestamptz_to_str has one buffer
+  char* last_text = pstrdup(timestamptz_to_str(timestamptz_from_stamp(last)));
+  ereport(
+      WARNING, errcode(ERRCODE_WARNING),
+      errmsg("ids start again from the clock, which is more than a day behind the last id"),
+      errdetail("The last id was made for %s, and the clock reads %s. Either the clock was ahead then, or it is "
+                "behind now.",
+                last_text, timestamptz_to_str(timestamptz_from_stamp(now))),
+      errhint("If the clock is behind now, set it: new ids follow it at once, and those made until then sort before "
+              "earlier ones. If it was ahead then, nothing has to be done: ids made then sort after new ones."));
 }
 
 // Raises the server's sequence to what is known from before: once when the server starts, to the end of the saved
@@ -127,7 +132,7 @@ void start(stamp now) {
   stamp given_up = 0;
   const auto raise_to = [&given_up, now](stamp bound, origin from) {
     if (!follows(bound, now)) {
-      given_up = bound;
+      given_up = std::max(given_up, bound);
       return;
     }
     if (bound > now && bound > shared->last.load(std::memory_order_relaxed)) shared->started_from = from;
@@ -140,7 +145,7 @@ void start(stamp now) {
     raise_to(stamp_from_micros(after_commit), origin::replayed_commit);
   if (before < reached) shared->progress.store(reached, std::memory_order_release);
   LWLockRelease(AddinShmemInitLock);
-  if (given_up != 0) warn_of_restart(micros_from_stamp(given_up), micros_from_stamp(now));
+  if (given_up != 0) warn_of_restart(given_up, now);
 }
 
 // Saves the window of the server's last stamp. Any number of processes may be about to write at a time, and one may be
@@ -162,7 +167,7 @@ shmem_startup_hook_type next_shmem_startup_hook = nullptr;
 
 void request_shared_memory() {
   if (next_shmem_request_hook) next_shmem_request_hook();
-  RequestAddinShmemSpace(sizeof(shared_sequence));
+  RequestAddinShmemSpace(sizeof(shared_sequence) + announcements_size());
 }
 
 void take_shared_memory() {
@@ -170,12 +175,38 @@ void take_shared_memory() {
   attach();
 }
 
+// Warns that the clock is wrong for certain.
+void warn_of_clock(stamp last, stamp now) {
+  // timestamptz_to_str has one buffer
+  char* now_text = pstrdup(timestamptz_to_str(timestamptz_from_stamp(now)));
+  char* creation_text = pstrdup(timestamptz_to_str(timestamptz_from_stamp(cluster_creation())));
+  ereport(WARNING, errcode(ERRCODE_WARNING),
+          errmsg("the clock is wrong: it reads earlier than the creation of the cluster"),
+          errdetail("The clock reads %s, and the cluster was created at %s. New ids continue from the last one, which "
+                    "was made for %s.",
+                    now_text, creation_text, timestamptz_to_str(timestamptz_from_stamp(last))),
+          errhint("Set the clock of the machine."));
+}
+
 bool in_server_order() { return setting == static_cast<int>(monotonicity::server) && try_attach(); }
 
 }  // namespace
 
-sequence& find_sequence() {
-  const stamp now = clock_stamp();
+// The first process of the server that finds shared memory full warns.
+bool try_attach() {
+  if (shared != nullptr || shared_memory_is_full) return shared != nullptr;
+  if (has_memory_for(attach)) return true;
+  shared_memory_is_full = true;
+  if (!has_memory_for(look_whether_told) || !server_was_told)
+    ereport(WARNING, errcode(ERRCODE_OUT_OF_MEMORY),
+            errmsg("no shared memory for comb: ids ascend within each session only"),
+            errhint("Add comb to shared_preload_libraries, which reserves the memory when the server starts."));
+  return false;
+}
+
+namespace {
+
+sequence& find_sequence(stamp now) {
   const bool over_server = in_server_order();
   sequence& found = over_server ? *shared : own;
   if (over_server) start(now);
@@ -188,49 +219,46 @@ sequence& find_sequence() {
     else if (follows(seen, now))
       raise(shared->last, seen);
     else
-      warn_of_restart(micros_from_stamp(seen), micros_from_stamp(now));
+      warn_of_restart(seen, now);
   }
   last_used = &found;
-  if (!over_server || shared->progress.load(std::memory_order_relaxed) == phase::started) current_sequence = &found;
   return found;
 }
 
-bool continues_despite_clock(stamp last, stamp now) {
-  if (now >= cluster_creation()) return false;
-  const bool told =
-      last_used == &own ? std::exchange(own_clock_was_told, true) : shared->clock_was_told.exchange(1) != 0;
-  if (told) return true;
-  // timestamptz_to_str has one buffer
-  char* now_text = pstrdup(timestamptz_to_str(timestamptz_from_stamp(now)));
-  char* creation_text = pstrdup(timestamptz_to_str(timestamptz_from_stamp(cluster_creation())));
-  ereport(WARNING, errcode(ERRCODE_WARNING),
-          errmsg("the clock is wrong: it reads earlier than the creation of the cluster"),
-          errdetail("The clock reads %s, and the cluster was created at %s. New ids continue from the last one, which "
-                    "was made for %s.",
-                    now_text, creation_text, timestamptz_to_str(timestamptz_from_stamp(last))),
-          errhint("Set the clock of the machine."));
-  return true;
+}  // namespace
+
+void begin_stamps(stamp now) {
+  const bool in_recovery = RecoveryInProgress();
+  current_sequence = &find_sequence(now);
+  if (try_attach()) {
+    announce(step_sequence(current_sequence->last.load(std::memory_order_relaxed), now).next);
+    // In session order too, the first stamp of a transaction is greater than those that watermarks took before it.
+    const stamp last = shared->last.load(std::memory_order_relaxed);
+    if (current_sequence == &own && follows(last, now)) raise(own.last, last);
+  }
+  using_transaction = in_recovery ? InvalidLocalTransactionId : local_transaction(MyProc);
 }
 
-void note_window(sequence& from, const sequence_step& step, stamp now) {
+stamp next_server_stamp() {
+  const stamp now = clock_stamp();
+  start(now);
+  return take_next(*shared, now, usual_step);
+}
+
+stamp stamp_far_ahead(stamp last, stamp now, step_function next_step) {
+  if (now >= cluster_creation()) return next_step(last, now).next;
+  const bool told =
+      last_used == &own ? std::exchange(own_clock_was_told, true) : shared->clock_was_told.exchange(1) != 0;
+  if (!told) warn_of_clock(last, now);
+  return next_step(last, last).next;
+}
+
+void note_window(sequence& from, stamp last, stamp next, stamp now) {
   if (&from == shared)
     save();
   else
-    from.saved.store(window_of(step.next), std::memory_order_relaxed);
-  if (step.restarted) warn_of_restart(micros_from_stamp(step.last), micros_from_stamp(now));
-}
-
-void warn_of_restart(std::int64_t last, std::int64_t now) {
-  // timestamptz_to_str has one buffer
-  char* last_text = pstrdup(timestamptz_to_str(timestamptz_from_unix(last)));
-  ereport(
-      WARNING, errcode(ERRCODE_WARNING),
-      errmsg("ids start again from the clock, which is more than a day behind the last id"),
-      errdetail("The last id was made for %s, and the clock reads %s. Either the clock was ahead then, or it is "
-                "behind now.",
-                last_text, timestamptz_to_str(timestamptz_from_unix(now))),
-      errhint("If the clock is behind now, set it: new ids follow it at once, and those made until then sort before "
-              "earlier ones. If it was ahead then, nothing has to be done: ids made then sort after new ones."));
+    from.saved.store(window_of(next), std::memory_order_relaxed);
+  if (next < last) warn_of_restart(last, now);
 }
 
 void init_sequence() {
@@ -238,8 +266,8 @@ void init_sequence() {
       "comb.monotonicity", "Over what new ids ascend: all sessions of the server, or each session by itself.",
       "With \"session\", ids of different sessions have no order while a clock that stepped back catches up, nor over "
       "a restart. It spares sessions on many processors the one word that all of them write to.",
-      &setting, setting, setting_values, PGC_SUSET, 0, nullptr, [](int, void*) { current_sequence = nullptr; },
-      nullptr);
+      &setting, setting, setting_values, PGC_SUSET, 0, nullptr,
+      [](int, void*) { using_transaction = InvalidLocalTransactionId; }, nullptr);
   MarkGUCPrefixReserved("comb");
 
   if (process_shared_preload_libraries_in_progress) {
@@ -285,11 +313,15 @@ COMB_FUNCTION(comb_status) {
   return HeapTupleGetDatum(heap_form_tuple(row, values, nulls));
 }
 
-// Sets the sequence back to the clock.
+// Sets the sequence back to the clock. In session order, the server's as well, because transactions follow it.
 COMB_FUNCTION(comb_reset) {
-  sequence& found = find_sequence();
-  found.last.store(clock_stamp(), std::memory_order_relaxed);
-  if (&found == shared) save();
+  const stamp now = clock_stamp();
+  find_sequence(now);
+  own.last.store(now, std::memory_order_relaxed);
+  if (shared != nullptr) {
+    shared->last.store(now, std::memory_order_relaxed);
+    save();
+  }
   PG_RETURN_VOID();
 }
 

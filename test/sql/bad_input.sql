@@ -33,7 +33,7 @@ FROM pg_depend AS d JOIN pg_operator AS o ON objid = o.oid JOIN pg_namespace AS 
 WHERE classid = 'pg_operator'::regclass AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'comb') AND deptype = 'e';
 -- Of type internal there are no values in SQL.
 SELECT DISTINCT member AS not_called, type::regtype
-FROM members, unnest(types) AS type WHERE type NOT IN (SELECT v.type FROM vals AS v);
+FROM members, unnest(types) AS type WHERE type NOT IN (SELECT v.type FROM vals AS v) ORDER BY member;
 
 -- What a query gives: NULL or no row, a value, or an error. After each, the session makes ids as before.
 CREATE FUNCTION pg_temp.outcome(query text, OUT outcome text, OUT message text) LANGUAGE plpgsql AS $$

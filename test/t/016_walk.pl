@@ -2,8 +2,8 @@
 # and years, session order and back, comb_reset(), slow writers of the saved stamp, several sessions at a time.
 #
 # The walk keeps what was returned and demands: no stamp comes twice, no id sorts before one that was returned earlier,
-# and none is ahead of all clocks and ids before. Exceptions are those of doc/design.md: comb_reset(), and a clock that is more
-# than a day behind the last id but not before the creation of the cluster.
+# and none is ahead of all clocks and ids before. Exceptions are those of doc/design.md: comb_reset(), and a clock that
+# is more than a day behind the last id but not before the creation of the cluster.
 #
 #   SEED=1       repeats the steps of a walk; how sessions and kills fall together stays random
 #   SECONDS=60   how long it runs
@@ -34,8 +34,7 @@ sub one_of { return $_[ rand @_ ] }
 my ($clock, %environment) = Comb::faked_clock();
 my $scratch = PostgreSQL::Test::Utils::tempdir();
 my $slow = "$scratch/slow";
-system_or_bail("gcc -shared -fPIC -O2 -o $scratch/slow_save.so $ENV{SANDBOX}/comb/test/walk/slow_save.c");
-$environment{LD_PRELOAD} = "$scratch/slow_save.so:$environment{LD_PRELOAD}";
+$environment{LD_PRELOAD} = join ':', Comb::build_slow_save(), $environment{LD_PRELOAD};
 $environment{SLOW_SAVE} = $slow;
 
 my $offset = 0;
@@ -48,18 +47,18 @@ my $node = PostgreSQL::Test::Cluster->new('main');
 	local @ENV{ keys %environment } = values %environment;
 	$node->init;
 }
-my $creation = now() - 60;    # at the latest, and more than is known
+my $creation = now() - 60; # at the latest, and more than is known
 set_clock(0);
 $node->append_conf('postgresql.conf', "restart_after_crash = on\nlog_statement = none\nmax_connections = 20\n");
 $node->append_conf('postgresql.conf', "shared_preload_libraries = 'comb'\n") if rand() < 0.3;
 
 # ---- what is known of the sequence ---------------------------------------------------------------------------------
 
-my @steps;              # in words, for the report of a failure
-my $low = '';           # the greatest stamp that was returned
-my $high = now();       # the last stamp of the server is at most this, in Unix seconds, or what the clock read since
+my @steps; # in words, for the report of a failure
+my $low = ''; # the greatest stamp that was returned
+my $high = now(); # the last stamp of the server is at most this, in Unix seconds, or what the clock read since
 my ($failures, $ids) = (0, 0);
-my @sessions;           # { psql => Session, own => greatest stamp in session order, or undef in server order }
+my @sessions; # { psql => Session, own => greatest stamp in session order, or undef in server order }
 use constant SLACK => 0.05;
 
 sub step { push @steps, sprintf '%s (clock %+d s)', $_[0], $offset; return }
@@ -94,12 +93,16 @@ sub check
 	$ids += @all;
 	$high = max($high, $latest) unless $complete;
 	return unless @all;
-	if ($all[0] le $low and starts_again($high + 1, $earliest))
+	my @clock = ($earliest, $latest);
+	if ($all[0] le $low and grep { starts_again($high + 1, $_) } @clock)
 	{
 		wrong('ids started again without a warning') unless warned();
 		($low, $high) = ('', $latest);
 	}
-	elsif (starts_again(seconds_of($low) - 1, $latest)) { return wrong("$all[0] continues from $low, which was too far ahead") }
+	elsif (2 == grep { starts_again(seconds_of($low) - 1, $_) } @clock)
+	{
+		return wrong("$all[0] continues from $low, which was too far ahead");
+	}
 	for (@of_sessions)
 	{
 		my $before = $low;
@@ -155,8 +158,8 @@ sub random_clock
 	my @steps = ([ 4, 60 ], [ 4, 3600 ], [ 3, 20 * 3600 ], [ 3, 5 * DAY ], [ 2, 3 * 365 * DAY ], [ 5, 10 ]);
 	my @widths = map { ($_->[1]) x $_->[0] } @steps;
 	my $to = $offset + int((rand(2) - 1) * one_of(@widths));
-	$to = int(rand(2) * 60) if rand() < 0.15;              # right again
-	$to = -int(time - 86400 * 400) if rand() < 0.05;        # 1971
+	$to = int(rand(2) * 60) if rand() < 0.15; # right again
+	$to = -int(time - 86400 * 400) if rand() < 0.05; # 1971
 	$to = max(min($to, 20 * 365 * DAY), -int(time - 86400 * 300));
 	# nobody can say what is right for a step of a day to the second
 	$to += 60 if abs(abs($high - time - $to) - DAY) < 30;
@@ -190,6 +193,7 @@ sub make_many
 	Time::HiRes::sleep(rand() < 0.5 ? rand 0.03 : rand 0.005);
 	$event->();
 	my ($complete, @made) = (1);
+
 	for (@these)
 	{
 		my ($whole, @rows) = $_->{psql}->receive;
@@ -205,7 +209,7 @@ sub step_clock_within
 {
 	my $to = random_clock();
 	# the steps that make ids start again are taken between ids
-	$to = $offset if starts_again($high + 30, now() + $to - $offset);
+	$to = $offset if starts_again(max($high, now()) + 30, now() + $to - $offset);
 	set_clock($to);
 	return;
 }
@@ -237,7 +241,7 @@ sub kill_one
 {
 	my $victim = one_of(@sessions)->{psql};
 	my ($pid) = $victim->rows('SELECT pg_backend_pid()');
-	make_many('SIGKILL of a session', sub { kill 'KILL', $pid; set_clock(random_clock()) if rand() < 0.3 });
+	make_many('SIGKILL of a session', sub { kill 'KILL', $pid; step_clock_within() if rand() < 0.3 });
 	$node->poll_query_until('postgres', 'SELECT true') or die "no recovery\n";
 	$high += 0.128;
 	connect_all();
@@ -250,10 +254,17 @@ sub session_order
 	return if in_server_order() < 3;
 	step('a session leaves for its own order');
 	# an id before, so that the session has something to take along
-	my ($before, $after) = map { stamp_of($_) } $it->{psql}->rows('SELECT comb_uuid(); SET comb.monotonicity = session; SELECT comb_uuid()');
+	my ($before, $after) = map { stamp_of($_) }
+	  $it->{psql}->rows('SELECT comb_uuid(); SET comb.monotonicity = session; SELECT comb_uuid()');
 	check(1, now(), now(), [$before]);
 	wrong("$after came after $before in session order") if $after le $before;
 	$it->{own} = $after;
+	return if rand() < 0.5;
+	# ids ahead of what the clock reads when the session comes back
+	my $now = $offset;
+	set_clock($now + int rand 7200);
+	own_ids();
+	set_clock($now);
 	return;
 }
 
@@ -285,14 +296,23 @@ sub server_order
 		($low, $high) = ($own gt $low ? $own : $low, max($high, seconds_of($own) + 0.001));
 	}
 	check(1, $now, now(), [$made]);
+	restart('fast') if rand() < 0.4;
 	return;
 }
 
 sub reset_sequence
 {
+	if (rand() < 0.6)
+	{
+		# with ids ahead of the clock, which a session has taken along
+		session_order();
+		set_clock($offset - int rand 7200);
+		server_order();
+	}
 	step('comb_reset()');
 	one_of(in_server_order())->{psql}->rows('SELECT comb_reset()');
 	($low, $high) = ('', now());
+	make_many('nothing', sub { });
 	return;
 }
 
@@ -310,6 +330,7 @@ sub save_slowly
 	step_clock_within() if rand() < 0.7;
 	$two[1]{psql}->send('SELECT comb_uuid(), pg_sleep(0.01) FROM generate_series(1, ' . int(1 + rand 20) . ')');
 	my @made;
+
 	for my $it (@two[ 1, 0 ])
 	{
 		my (undef, @rows) = $it->{psql}->receive;

@@ -69,7 +69,7 @@ make();
 all_ascend('and still is');
 
 # Killed, and started with a clock that is behind.
-for my $behind ('-3700')
+for my $behind ('-3700', '-7200')
 {
 	$_->{run}->kill_kill for @sessions;
 	$node->stop('immediate');
@@ -89,7 +89,7 @@ my $log_start = -s $node->logfile;
 %ids = ();
 make();
 all_ascend('back from two years ahead');
-my $warnings = () = slurp_file($node->logfile, $log_start) =~ /WARNING:  ids were ahead of the clock/g;
+my $warnings = () = slurp_file($node->logfile, $log_start) =~ /WARNING:  ids start again from the clock/g;
 is($warnings, 1, 'with one warning for all kinds');
 cmp_ok(hot_lead(), '<=', 0, 'hot ids are at the clock again');
 
@@ -110,6 +110,20 @@ my $second = $sessions[0]->query('SELECT hot_uuid(1)');
 my $other = $node->safe_psql('postgres', 'SET comb.monotonicity = session; SELECT hot_uuid(1)');
 ok(Comb::ascending($first, $second), 'in session order, hot ids of a session ascend');
 cmp_ok($other, 'lt', $first, 'and those of another follow the clock');
+
+# Past the end of a layout's clock there is an error, and the session makes other ids as before; also while the sequence
+# waits there for a clock that was set back.
+my $end = 3_453_321_600; # 2079-06-07 UTC, where the clock of layout legacy ends
+for my $from_end (60, -60)
+{
+	Comb::set_clock($clock, '+' . ($end + $from_end - time));
+	my ($status, $stdout, $stderr) = $node->psql('postgres',
+		"\\set VERBOSITY verbose\nSELECT comb_generate('legacy');\nSELECT comb_generate('ticks') < comb_generate('ticks')",
+		on_error_stop => 0);
+	like($stderr, qr/22008: timestamp must be from 1900-01-01 .* to 2079-06-06 .* in layout "legacy"/,
+		"no id of layout legacy at $from_end s from its end");
+	is($stdout, 't', 'and ids of other layouts');
+}
 
 $_->quit for @sessions;
 $node->stop;

@@ -35,9 +35,18 @@ constexpr uuid comb_boundary_after(std::int64_t micros) noexcept {
 // The smallest hot id with hot_timestamp(id) >= `micros`.
 constexpr uuid hot_boundary(std::int64_t micros) noexcept { return first_uuid_from<32, 1'000'000>(micros); }
 
+// Whether a uuid is a boundary: only zeros after the first 48 bits, or the max uuid. No generator makes such an id.
+constexpr bool is_boundary(const uuid& id) noexcept {
+  return ((id.high() & 0xffff) == 0 && id.low() == 0) || id == max_uuid;
+}
+
 static_assert(comb_boundary(1'645'557'742'000'000) == "017f22e2-79b0-0000-0000-000000000000"_uuid);
 static_assert(comb_boundary(1'645'557'742'000'001) == "017f22e2-79b1-0000-0000-000000000000"_uuid);
 static_assert(comb_boundary_after(1'645'557'742'000'000) == "017f22e2-79b1-0000-0000-000000000000"_uuid);
 static_assert(hot_boundary(946'684'800'000'000) == "386d4380-0000-0000-0000-000000000000"_uuid);
+static_assert(is_boundary(comb_boundary(1'645'557'742'000'000)) && is_boundary(hot_boundary(946'684'800'000'000)));
+static_assert(is_boundary(nil_uuid) && is_boundary(max_uuid));
+static_assert(!is_boundary("017f22e2-79b0-7000-0000-000000000000"_uuid));
+static_assert(!is_boundary("017f22e2-79b0-0000-8000-000000000000"_uuid));
 
 }  // namespace comb

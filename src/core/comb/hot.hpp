@@ -22,8 +22,8 @@ namespace comb {
 //
 // .NET writes the shard little-endian. The seconds wrap in 2106, as HotGuid's do. No version and no variant are set.
 // HotGuid has other bits between the seconds and the shard: five bytes that it makes once per process, of the machine's
-// name and the process id, and a counter of three bytes. A process has an order of its own with these; with the fraction
-// of the stamp, ids of all sessions have one.
+// name and the process id, and a counter of three bytes. With these, each process has an order of its own. With the
+// fraction of the stamp, all sessions have one order.
 
 inline constexpr stamp stamps_per_second = 1000 * stamps_per_ms;
 inline constexpr int hot_random_bits = 38;

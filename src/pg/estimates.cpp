@@ -1,0 +1,248 @@
+// Row estimates for ranges of time. doc/design.md, "What the planner is told", explains the mechanism.
+//
+// PostgreSQL estimates `column < constant` from the histogram of the column, and interpolates between the two bounds
+// of the bin that contains the constant. It cannot interpolate between uuids, so it counts half of the bin. The hook
+// below answers one comparison at a time: it calculates the estimate with interpolation, and presents the result as
+// statistics that contain nothing else, from which PostgreSQL reads that number.
+#include "estimates.hpp"
+
+#include <cstring>
+
+#include "comb/boundary.hpp"
+#include "datum.hpp"
+#include "postgres.hpp"
+
+namespace comb::pg {
+
+namespace {
+
+bool estimate_ranges = true;
+get_relation_stats_hook_type next_get_relation_stats_hook = nullptr;
+
+// Comparisons as PostgreSQL's estimator describes them: `isgt` for > and >=, `iseq` for <= and >=.
+struct comparison {
+  Var* column;
+  Node* other;
+  Oid op;  // with the column on its left side
+  RegProcedure function;
+  bool isgt;
+  bool iseq;
+};
+
+Node* strip_relabels(void* node) {
+  while (IsA(node, RelabelType)) node = reinterpret_cast<Node*>(static_cast<RelabelType*>(node)->arg);
+  return static_cast<Node*>(node);
+}
+
+bool is_var(const Node* node, Index relid, AttrNumber attribute) {
+  const auto* var = reinterpret_cast<const Var*>(node);
+  return IsA(node, Var) && var->varno == static_cast<int>(relid) && var->varattno == attribute && var->varlevelsup == 0;
+}
+
+// Reads a comparison by order of uuids, with a column on the given side.
+bool read_comparison(const OpExpr* clause, bool column_on_left, comparison& result) {
+  void* left = linitial(clause->args);
+  void* right = lsecond(clause->args);
+  result.column = reinterpret_cast<Var*>(strip_relabels(column_on_left ? left : right));
+  result.other = static_cast<Node*>(column_on_left ? right : left);
+  result.op = column_on_left ? clause->opno : get_commutator(clause->opno);
+  if (!OidIsValid(result.op)) return false;
+  result.function = get_opcode(result.op);
+  result.isgt = result.function == F_UUID_GT || result.function == F_UUID_GE;
+  result.iseq = result.function == F_UUID_LE || result.function == F_UUID_GE;
+  return result.isgt || result.iseq || result.function == F_UUID_LT;
+}
+
+// Calls visit(clause, column_on_left) for each binary operator with the column on one side, in a clause of any depth of
+// AND, OR and NOT, until one call returns true. With skip_estimated, clauses are left out whose estimate PostgreSQL has
+// stored: it does not calculate an estimate twice.
+template <typename Visit>
+bool visit_operators(Node* clause, Index relid, AttrNumber attribute, bool skip_estimated, Visit&& visit) {
+  if (IsA(clause, RestrictInfo)) {
+    const auto* restriction = reinterpret_cast<const RestrictInfo*>(clause);
+    if (skip_estimated && restriction->norm_selec >= 0) return false;
+    clause = reinterpret_cast<Node*>(restriction->orclause ? restriction->orclause : restriction->clause);
+  }
+  if (IsA(clause, BoolExpr)) {
+    ListCell* cell;
+    foreach (cell, reinterpret_cast<BoolExpr*>(clause)->args)
+      if (visit_operators(static_cast<Node*>(lfirst(cell)), relid, attribute, skip_estimated, visit)) return true;
+    return false;
+  }
+  if (!IsA(clause, OpExpr)) return false;
+  const auto* op = reinterpret_cast<const OpExpr*>(clause);
+  if (list_length(op->args) != 2) return false;
+  return (is_var(strip_relabels(linitial(op->args)), relid, attribute) && visit(op, true)) ||
+         (is_var(strip_relabels(lsecond(op->args)), relid, attribute) && visit(op, false));
+}
+
+template <typename Visit>
+bool visit_operators(List* clauses, Index relid, AttrNumber attribute, bool skip_estimated, Visit&& visit) {
+  ListCell* cell;
+  foreach (cell, clauses)
+    if (visit_operators(static_cast<Node*>(lfirst(cell)), relid, attribute, skip_estimated, visit)) return true;
+  return false;
+}
+
+// The constant that the planner knows for an expression, now() and the parameters of a custom plan included. NULL if
+// the planner knows none.
+const Const* known_constant(PlannerInfo* root, Node* expression) {
+  if (!IsA(expression, Const)) {
+    if (contain_var_clause(expression)) return nullptr;
+    expression = estimate_expression_value(root, expression);
+    if (!IsA(expression, Const)) return nullptr;
+  }
+  const auto* constant = reinterpret_cast<const Const*>(expression);
+  return constant->constisnull ? nullptr : constant;
+}
+
+bool is_boundary(const Const* constant) {
+  uuid id;
+  std::memcpy(id.bytes, DatumGetUUIDP(constant->constvalue)->data, sizeof id.bytes);
+  return is_boundary(id);
+}
+
+// Whether the cost estimate of a BRIN index may be asking. That estimate leaves what it passes as `examined`
+// uninitialized. It runs after the relation's size has been estimated, and before the relation's paths are complete.
+bool brin_may_ask(const RelOptInfo* rel) {
+  if (rel->rows == 0 || rel->cheapest_total_path != nullptr) return false;
+  ListCell* cell;
+  foreach (cell, rel->indexlist)
+    if (lfirst_node(IndexOptInfo, cell)->relam == BRIN_AM_OID) return true;
+  return false;
+}
+
+// The comparison of a relation's column that is being estimated: PostgreSQL examines the very node that the
+// clause contains.
+bool find_comparison(const RelOptInfo* rel, AttrNumber attribute, const VariableStatData* examined,
+                     comparison& result) {
+  const auto is_examined = [&](const OpExpr* op, bool column_on_left) {
+    Node* column = strip_relabels(column_on_left ? linitial(op->args) : lsecond(op->args));
+    return column == examined->var && read_comparison(op, column_on_left, result);
+  };
+  // PostgreSQL takes an OR across a join apart, and estimates its arms before they become restrictions.
+  return visit_operators(rel->baserestrictinfo, rel->relid, attribute, true, is_examined) ||
+         visit_operators(rel->joininfo, rel->relid, attribute, false, is_examined);
+}
+
+// Whether one of a relation's restrictions compares the column with a boundary. The other end of a range may be an
+// ordinary id, as in `id > :last_seen AND id < now()`.
+bool has_boundary(PlannerInfo* root, const RelOptInfo* rel, AttrNumber attribute) {
+  const auto has = [&](const OpExpr* op, bool column_on_left) {
+    comparison clause;
+    if (!read_comparison(op, column_on_left, clause)) return false;
+    const Const* constant = known_constant(root, clause.other);
+    return constant != nullptr && is_boundary(constant);
+  };
+  return visit_operators(rel->baserestrictinfo, rel->relid, attribute, false, has);
+}
+
+// Sets `share` to the part of all rows for which a comparison is true, as PostgreSQL's scalarineqsel() does, with
+// interpolation.
+//
+// The type is given as macaddr, six bytes that PostgreSQL converts to a number from the first to the last. The first
+// six bytes of a uuid are the time. So the server's own code does all of the work: the search in the histogram, the
+// look at both ends of the index, the interpolation, the check of privileges. Interpolation of our own would be one
+// line, but the code around it is not exported and would have to be copied. The values are still compared as uuids, by
+// the operator's function.
+bool estimate(PlannerInfo* root, VariableStatData& column, const comparison& clause, const Const* constant,
+              double& share) {
+  FmgrInfo function;
+  fmgr_info(clause.function, &function);
+  column.vartype = MACADDROID;
+  const double in_histogram = ineq_histogram_selectivity(root, &column, clause.op, &function, clause.isgt, clause.iseq,
+                                                         InvalidOid, constant->constvalue, MACADDROID);
+  if (in_histogram < 0) return false;
+  double listed;
+  const double listed_matches = mcv_selectivity(&column, &function, InvalidOid, constant->constvalue, true, &listed);
+  const auto* stats = reinterpret_cast<const FormData_pg_statistic*>(GETSTRUCT(column.statsTuple));
+  share = (1 - stats->stanullfrac - listed) * in_histogram + listed_matches;
+  CLAMP_PROBABILITY(share);
+  return true;
+}
+
+// A row of pg_statistic that says only how many rows are before and after a constant: the nil uuid stands for all
+// rows before, the max uuid for all rows after, as most common values. A frequency is a float4 there, too coarse for a
+// short range of a large table, so each value is listed twice, the second time with what the first leaves over.
+HeapTuple statistics_for(HeapTuple own, double before) {
+  const auto* stats = reinterpret_cast<const FormData_pg_statistic*>(GETSTRUCT(own));
+  const double after = 1 - stats->stanullfrac - before;
+  const auto first_part = [](double frequency) { return static_cast<float4>(frequency); };
+  Datum frequencies[] = {Float4GetDatum(first_part(before)), Float4GetDatum(first_part(before - first_part(before))),
+                         Float4GetDatum(first_part(after)), Float4GetDatum(first_part(after - first_part(after)))};
+  uuid first = nil_uuid, last = max_uuid;
+  Datum ids[] = {PointerGetDatum(&first), PointerGetDatum(&first), PointerGetDatum(&last), PointerGetDatum(&last)};
+
+  Datum values[Natts_pg_statistic] = {};
+  bool nulls[Natts_pg_statistic] = {};
+  values[Anum_pg_statistic_starelid - 1] = ObjectIdGetDatum(stats->starelid);
+  values[Anum_pg_statistic_staattnum - 1] = Int16GetDatum(stats->staattnum);
+  values[Anum_pg_statistic_stainherit - 1] = BoolGetDatum(stats->stainherit);
+  values[Anum_pg_statistic_stanullfrac - 1] = Float4GetDatum(stats->stanullfrac);
+  values[Anum_pg_statistic_stawidth - 1] = Int32GetDatum(stats->stawidth);
+  values[Anum_pg_statistic_stadistinct - 1] = Float4GetDatum(stats->stadistinct);
+  for (int i = 0; i < STATISTIC_NUM_SLOTS; ++i) {
+    nulls[Anum_pg_statistic_stanumbers1 - 1 + i] = i > 0;
+    nulls[Anum_pg_statistic_stavalues1 - 1 + i] = i > 0;
+  }
+  values[Anum_pg_statistic_stakind1 - 1] = Int16GetDatum(STATISTIC_KIND_MCV);
+  values[Anum_pg_statistic_stanumbers1 - 1] = PointerGetDatum(
+      construct_array(frequencies, lengthof(frequencies), FLOAT4OID, sizeof(float4), true, TYPALIGN_INT));
+  values[Anum_pg_statistic_stavalues1 - 1] =
+      PointerGetDatum(construct_array(ids, lengthof(ids), UUIDOID, UUID_LEN, false, TYPALIGN_CHAR));
+
+  Relation catalog = table_open(StatisticRelationId, AccessShareLock);
+  HeapTuple row = heap_form_tuple(RelationGetDescr(catalog), values, nulls);
+  table_close(catalog, AccessShareLock);
+  return row;
+}
+
+const RelOptInfo* find_relation(const PlannerInfo* root, const RangeTblEntry* entry) {
+  for (int i = 1; i < root->simple_rel_array_size; ++i)
+    if (root->simple_rte_array[i] == entry) return root->simple_rel_array[i];
+  return nullptr;
+}
+
+bool answer(PlannerInfo* root, RangeTblEntry* entry, AttrNumber attribute, VariableStatData* examined) {
+  const RelOptInfo* rel = find_relation(root, entry);
+  comparison clause;
+  if (rel == nullptr || brin_may_ask(rel) || !find_comparison(rel, attribute, examined, clause)) return false;
+  const Const* constant = known_constant(root, clause.other);
+  if (constant == nullptr || (!is_boundary(constant) && !has_boundary(root, rel, attribute))) return false;
+
+  // The column's own statistics. This calls the hook again, with a node that no clause contains.
+  Var column = *clause.column;
+  VariableStatData own;
+  examine_variable(root, reinterpret_cast<Node*>(&column), 0, &own);
+  double share;
+  const bool estimated = HeapTupleIsValid(own.statsTuple) && estimate(root, own, clause, constant, share);
+  if (estimated) {
+    const auto* stats = reinterpret_cast<const FormData_pg_statistic*>(GETSTRUCT(own.statsTuple));
+    examined->statsTuple = statistics_for(own.statsTuple, clause.isgt ? 1 - stats->stanullfrac - share : share);
+    examined->freefunc = heap_freetuple;
+  }
+  ReleaseVariableStats(own);
+  return estimated;
+}
+
+bool get_relation_stats(PlannerInfo* root, RangeTblEntry* entry, AttrNumber attribute, VariableStatData* examined) {
+  if (next_get_relation_stats_hook && next_get_relation_stats_hook(root, entry, attribute, examined)) return true;
+  return estimate_ranges && answer(root, entry, attribute, examined);
+}
+
+}  // namespace
+
+void init_estimates() {
+  DefineCustomBoolVariable("comb.estimate_ranges",
+                           "Estimates the rows of a range of time as precisely as for a timestamp column.", nullptr,
+                           &estimate_ranges, true, PGC_USERSET, 0, nullptr, nullptr, nullptr);
+  next_get_relation_stats_hook = get_relation_stats_hook;
+  get_relation_stats_hook = get_relation_stats;
+}
+
+// Does nothing: a planner that simplifies a call of a boundary function calls the function's support function, and so
+// loads this library before the first estimate of a session, also where now() keeps the boundary itself from being
+// calculated.
+COMB_FUNCTION(comb_boundary_support) { PG_RETURN_POINTER(nullptr); }
+
+}  // namespace comb::pg

@@ -1,0 +1,198 @@
+# The order of ids over failover: servers whose clocks are behind are promoted one after the other, restarted, rewound
+# and restored, and the first ids of each sort after every id that was committed and replayed before.
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::RealBin;
+use Comb;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my %clocks; # of each node: the file of its clock, the environment of its server
+
+# set_clock(NODE, SECONDS)
+sub set_clock
+{
+	my ($node, $seconds) = @_;
+	$clocks{ $node->name } ||= [ Comb::faked_clock() ];
+	return Comb::set_clock($clocks{ $node->name }[0], sprintf '%+d', $seconds);
+}
+
+# start_at(NODE, SECONDS)
+sub start_at
+{
+	my ($node, $seconds) = @_;
+	set_clock($node, $seconds);
+	my (undef, %environment) = @{ $clocks{ $node->name } };
+	local @ENV{ keys %environment } = values %environment;
+	return $node->start;
+}
+
+# The kinds of ids, each with an order of its own because labels differ.
+my %kinds = (
+	comb => 'comb_uuid()',
+	v7 => 'comb_uuid_v7()',
+	hot => 'hot_uuid(1)',
+	made => q{comb_generate('postgres')},
+	made_v7 => q{comb_generate('v7')});
+my @kinds = sort keys %kinds;
+my $one_of_each = 'SELECT ' . join ', ', map { $kinds{$_} } @kinds;
+
+# insert(NODE): commits ids of all kinds, in several transactions.
+sub insert
+{
+	my ($node) = @_;
+	$node->safe_psql('postgres', 'INSERT INTO ids SELECT FROM generate_series(1, 1000)');
+	$node->safe_psql('postgres', 'INSERT INTO ids DEFAULT VALUES') for 1 .. 3;
+	return;
+}
+
+# above(NODE, WHAT, SESSION, ...): all kinds of ids of these sessions, and of a new one, sort after those in the table.
+sub above
+{
+	my ($node, $what, @sessions) = @_;
+	my $last = join ', ', map { "max(${_}::text)" } @kinds;
+	my @last = split /\|/, $node->safe_psql('postgres', "SELECT $last FROM ids");
+	my $name = $node->name;
+	my $number = 0;
+	for my $made ((map { scalar $_->query($one_of_each) } @sessions), $node->safe_psql('postgres', $one_of_each))
+	{
+		my @made = split /\|/, $made;
+		$number++;
+		ok(Comb::ascending($last[$_], $made[$_]), "$name, $what: $kinds[$_] of session $number") for 0 .. $#kinds;
+		@last = @made;
+	}
+	return;
+}
+
+# promote(NODE, PRIMARY, STARTED FROM): after it has replayed what the primary commits. Two sessions are open before,
+# one of which makes ids then.
+sub promote
+{
+	my ($node, $primary, $started_from) = @_;
+	my @sessions = map { $node->background_psql('postgres') } 1 .. 2;
+	$sessions[0]->query($one_of_each);
+	insert($primary);
+	$primary->wait_for_catchup($node);
+	$sessions[0]->query($one_of_each);
+	is($node->safe_psql('postgres', 'SELECT pg_is_in_recovery()'), 't', $node->name . ' is a standby');
+	$node->promote;
+	above($node, 'promoted', @sessions);
+	is(status($node), "$started_from|t", 'and comb_status() says why they are ahead of the clock');
+	$_->quit for @sessions;
+	return;
+}
+
+sub status
+{
+	my ($node) = @_;
+	return $node->safe_psql('postgres', q{SELECT started_from, lead > interval '0' FROM comb_status()});
+}
+
+# Ten days after the cluster was created, a primary and two standbys with clocks that are behind.
+my $a = PostgreSQL::Test::Cluster->new('a');
+set_clock($a, -10 * 86400);
+{
+	my (undef, %environment) = @{ $clocks{a} };
+	local @ENV{ keys %environment } = values %environment;
+	$a->init(allows_streaming => 1, has_archiving => 1);
+}
+$a->append_conf('postgresql.conf', 'wal_keep_size = 256MB');
+start_at($a, 0);
+my $columns = join ', ', map { "$_ uuid DEFAULT $kinds{$_}" } @kinds;
+$a->safe_psql('postgres', "CREATE EXTENSION comb; CREATE TABLE ids ($columns)");
+insert($a);
+$a->backup('first');
+my ($b, $c) = map { PostgreSQL::Test::Cluster->new($_) } 'b', 'c';
+
+for my $standby ($b, $c)
+{
+	$standby->init_from_backup($a, 'first', has_streaming => 1);
+	$standby->append_conf('postgresql.conf', 'archive_mode = off');
+}
+start_at($b, -10);
+start_at($c, -600);
+$a->wait_for_catchup($_) for $b, $c;
+$c->stop;
+promote($b, $a, 'replayed commit');
+
+# The old primary goes on by itself: these rows are lost, and nothing is promised for their ids.
+insert($a);
+$a->stop;
+
+# The other standby follows the new primary, whose clock is set right, is promoted in turn, and restarted with its clock
+# further behind. Without that, the ids of the new primary would be ahead of the times at which they are committed.
+set_clock($b, 0);
+insert($b);
+$c->enable_streaming($b);
+start_at($c, -600);
+promote($c, $b, 'replayed commit');
+$b->stop;
+insert($c);
+$c->stop;
+start_at($c, -20 * 3600);
+above($c, 'started again with the clock further behind');
+is(status($c), 'saved stamp|t', 'and comb_status() says why they are ahead of the clock');
+
+# The first primary is rewound to follow, and takes over again.
+my $conf = slurp_file($a->data_dir . '/postgresql.conf');
+$c->safe_psql('postgres', 'CHECKPOINT');
+my @rewind = ('pg_rewind', '--target-pgdata', $a->data_dir, '--source-server', $c->connstr('postgres'));
+$a->command_ok(\@rewind, 'the first primary is rewound');
+unlink $a->data_dir . '/postgresql.conf';
+append_to_file($a->data_dir . '/postgresql.conf', $conf);
+$a->enable_streaming($c);
+start_at($a, -24 * 3600 + 600);
+promote($a, $c, 'saved stamp'); # which pg_rewind has brought over
+$c->stop;
+
+# A base backup is restored to a point in time.
+$a->backup('later');
+insert($a);
+$a->safe_psql('postgres', q{SELECT pg_create_restore_point('here')});
+insert($a);
+my $segment = $a->safe_psql('postgres', 'SELECT pg_walfile_name(pg_switch_wal())');
+$a->poll_query_until('postgres', "SELECT last_archived_wal >= '$segment' FROM pg_stat_archiver")
+  or die 'nothing was archived';
+$a->stop;
+
+# restore(NAME, SECONDS): a server that has recovered to the restore point.
+sub restore
+{
+	my ($name, $seconds) = @_;
+	my $node = PostgreSQL::Test::Cluster->new($name);
+	$node->init_from_backup($a, 'later', has_restoring => 1, standby => 0);
+	$node->append_conf('postgresql.conf', "archive_mode = off\nrecovery_target_name = 'here'\n");
+	$node->append_conf('postgresql.conf', "recovery_target_action = promote\n");
+	start_at($node, $seconds);
+	$node->poll_query_until('postgres', 'SELECT NOT pg_is_in_recovery()') or die 'no end of recovery';
+	return $node;
+}
+my $d = restore('d', -22 * 3600);
+my $early = $d->background_psql('postgres');
+above($d, 'restored to a point in time');
+$d->safe_psql('postgres', 'SELECT comb_reset()');
+is($early->query($one_of_each . ', lead <= interval \'0\' FROM comb_status()') =~ s/.*\|//r, 't',
+	'comb_reset() is not undone by a session that makes its first id later');
+$early->quit;
+$d->stop;
+
+# More than a day behind, the clock may be right, and ids start again from it.
+my $e = restore('e', -2 * 86400);
+my ($status, $out, $err) = $e->psql('postgres', 'SELECT comb_uuid(); SELECT comb_uuid()');
+my @warnings = $err =~ /WARNING: .*start again from the clock.*/mg;
+is(scalar @warnings, 1, 'a commit two days ahead is not followed, with one warning') or diag($err);
+my $at_clock = $e->safe_psql('postgres', 'SELECT comb_timestamp_micros(comb_uuid()) <= clock_timestamp()');
+is($at_clock, 't', 'and ids are at the clock');
+is(status($e), 'clock|f', 'as comb_status() says');
+$e->stop;
+
+# Before the creation of the cluster, the clock is wrong for certain, and ids continue.
+my $f = restore('f', -5 * 365 * 86400);
+above($f, 'with the clock before the creation of the cluster');
+@warnings = slurp_file($f->logfile) =~ /WARNING:  .*/g;
+is("@warnings", 'WARNING:  the clock is wrong: it reads earlier than the creation of the cluster', 'with one warning');
+$f->stop;
+
+done_testing();

@@ -1,0 +1,213 @@
+# Order over restarts, in chains: the clock behind twice, a change of comb.monotonicity before, a slow writer of the
+# saved stamp, a clock years behind, a file that cannot be written. 016_walk.pl combines them at random.
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::RealBin;
+use Comb;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes;
+
+use constant DAY => 86400;
+
+my ($clock, %environment) = Comb::faked_clock();
+my $slow = PostgreSQL::Test::Utils::tempdir() . '/slow';
+$environment{LD_PRELOAD} = join ':', Comb::build_slow_save(), $environment{LD_PRELOAD};
+$environment{SLOW_SAVE} = $slow;
+sub set_clock { return Comb::set_clock($clock, sprintf '%+d', $_[0]) }
+
+# A cluster that was created ten days ago.
+my $node = PostgreSQL::Test::Cluster->new('main');
+set_clock(-10 * DAY);
+{
+	local @ENV{ keys %environment } = values %environment;
+	$node->init;
+}
+
+sub start_at
+{
+	my ($seconds) = @_;
+	set_clock($seconds);
+	local @ENV{ keys %environment } = values %environment;
+	return $node->start;
+}
+
+sub restart_at
+{
+	my ($seconds) = @_;
+	$node->stop;
+	return start_at($seconds);
+}
+sub ids
+{
+	my $number = $_[0] // 1;
+	return split /\n/, $node->safe_psql('postgres', "SELECT comb_uuid() FROM generate_series(1, $number)");
+}
+sub status { return $node->safe_psql('postgres', "SELECT $_[0] FROM comb_status()") }
+
+# The warnings in the server's log since the last look.
+my $log_start = 0;
+sub warnings
+{
+	my @found = slurp_file($node->logfile, $log_start) =~ /WARNING:  (.*)/g;
+	$log_start = -s $node->logfile;
+	return join '; ', @found;
+}
+my $starts_again = 'ids start again from the clock, which is more than a day behind the last id';
+my $is_wrong = 'the clock is wrong: it reads earlier than the creation of the cluster';
+
+start_at(0);
+$node->safe_psql('postgres', 'CREATE EXTENSION comb');
+is(status('last IS NULL AND started_from IS NULL'), 't', 'comb_status() does not start the sequence');
+
+# Restarts with the clock behind, one after the other.
+my @ids = ids();
+is(status('started_from'), 'clock', 'the sequence starts from the clock');
+for (1 .. 4)
+{
+	restart_at(-3600);
+	push @ids, $_ % 2 ? ids(1000) : ids();
+	is(status('started_from'), 'saved stamp', "restart $_ with the clock behind continues from the saved stamp");
+}
+ok(Comb::ascending(@ids), 'and no id repeats or sorts before one of an earlier start');
+cmp_ok(status('extract(epoch FROM lead)'), '<', 3602, 'and ids do not run away');
+is(warnings(), '', 'without a warning');
+
+# What a session brings from its own order is saved.
+restart_at(0);
+my $session = $node->background_psql('postgres');
+$session->query('SELECT comb_uuid(); SET comb.monotonicity = session; SELECT comb_uuid(), pg_sleep(0.5)');
+set_clock(3000);
+@ids = (scalar $session->query('SELECT comb_uuid()'));
+set_clock(-3600);
+push @ids, scalar $session->query('RESET comb.monotonicity; SELECT comb_uuid()');
+$session->quit;
+restart_at(-3600);
+push @ids, ids();
+ok(Comb::ascending(@ids), 'what a session brings from its own order outlives a restart');
+
+# It is brought once: comb_reset() holds.
+restart_at(3600);
+$session = $node->background_psql('postgres');
+$session->query('SELECT comb_uuid(); SET comb.monotonicity = session; SELECT comb_uuid()');
+set_clock(0);
+$session->query('RESET comb.monotonicity; SELECT comb_uuid()');
+is(status(q{lead > interval '50 minutes'}), 't', 'a session brings its own order');
+$session->query('SET comb.monotonicity = session; SELECT * FROM comb_status()');
+$node->safe_psql('postgres', 'SELECT comb_reset()');
+$session->query('RESET comb.monotonicity; SELECT * FROM comb_status()');
+is(status(q{lead <= interval '0'}), 't', 'comb_reset() is not undone by a look');
+$session->query('SELECT comb_uuid()');
+is(status(q{lead <= interval '0'}), 't', 'nor by an id');
+restart_at(0);
+ids();
+is(status(q{lead < interval '0.2 s'}), 't', 'nor by a restart');
+
+# A stamp that is more than a day ahead is not brought, and the order of the others is left alone.
+set_clock(600);
+ids();
+set_clock(3 * DAY);
+$session->quit;
+$session = $node->background_psql('postgres');
+$session->query('SET comb.monotonicity = session; SELECT comb_uuid()');
+set_clock(0);
+@ids = ids();
+warnings();
+push @ids, scalar $session->query('RESET comb.monotonicity; SELECT comb_uuid()'), ids();
+ok(Comb::ascending(@ids), 'a session that was three days ahead does not disturb the order of others');
+is(warnings(), $starts_again, 'and its own starts again with a warning');
+$session->quit;
+
+# A session is held up while it saves; another one goes on under a later clock.
+restart_at(0);
+ids();
+set_clock(1200);
+append_to_file($slow, '1500');
+$session = $node->background_psql('postgres');
+my @one_id = ('psql', '-XAtq', '-d', $node->connstr('postgres'), '-c', 'SELECT comb_uuid()');
+my $held_up = IPC::Run::start(\@one_id, '>', \my $late);
+
+for (1 .. 100)
+{
+	last unless -e $slow;
+	Time::HiRes::sleep(0.01);
+}
+ok(!-e $slow, 'a session is held up while it saves');
+set_clock(1800);
+@ids = (scalar $session->query('SELECT comb_uuid()'));
+$held_up->finish;
+chomp $late;
+cmp_ok($late, 'lt', $ids[0], 'another one makes later ids meanwhile');
+$session->quit;
+restart_at(0);
+push @ids, ids();
+ok(Comb::ascending(@ids), 'and what that one saved is not overwritten');
+
+# A clock before the creation of the cluster, at starts and while the server runs.
+@ids = ids();
+warnings();
+for my $years (1, 50)
+{
+	restart_at(-365 * DAY * $years);
+	push @ids, ids() for 1 .. 3;
+	is(warnings(), $is_wrong, "$years years behind at a start: one warning");
+}
+set_clock(0);
+push @ids, ids();
+$node->stop;
+start_at(0);
+push @ids, ids();
+set_clock(-20 * DAY);
+push @ids, ids(100) for 1 .. 3;
+is(warnings(), $is_wrong, '20 days behind while the server runs: one warning');
+ok(Comb::ascending(@ids), 'ids continue from the last all the while');
+set_clock(3000);
+push @ids, ids();
+is(status(q{lead < interval '0'}), 't', 'and follow the clock when it is right again');
+ok(Comb::ascending(@ids), 'in order');
+
+# More than a day behind, after the creation of the cluster: nobody can know which clock was wrong.
+restart_at(-2 * DAY);
+my ($status, $out, $err) = $node->psql('postgres', "SELECT comb_uuid(), pg_sleep(0.01) FROM generate_series(1, 3)");
+like($err, qr/WARNING: +\Q$starts_again\E\n.*The last id was made for .*, and the clock reads .*Either .*\n.*HINT: +If/,
+	'two days behind at a start, a warning says what to do');
+is(warnings(), $starts_again, 'once');
+is(status(q{lead < interval '0'}), 't', 'and ids are at the clock');
+restart_at(-2 * DAY);
+is(status('last IS NULL'), 't', 'comb_status() does not start the sequence');
+ids();
+is(warnings(), '', 'the next start has nothing to warn of');
+
+# The file cannot be written: the log says so once, and comb_status() as long as that is so.
+my $saved = $node->data_dir . '/pg_stat/comb.stamp';
+restart_at(0);
+unlink $saved or die $!;
+mkdir $saved or die $!;
+$log_start = -s $node->logfile;
+for (1 .. 3)
+{
+	isnt((ids())[0], '', 'without the file ids are made as usual');
+	Time::HiRes::sleep(0.15);
+}
+is(status('save_error'), 'Is a directory', 'comb_status() says why it cannot be written');
+my $failure = qr{LOG:  could not write file "pg_stat/comb.stamp": Is a directory};
+my @lines = slurp_file($node->logfile, $log_start) =~ /$failure/g;
+is(scalar @lines, 1, 'and the log once');
+rmdir $saved or die $!;
+ids();
+is(status('save_error IS NULL'), 't', 'until it can be written again');
+ok(-s $saved, 'which it is');
+
+# The setting is known in sessions that have loaded comb.
+($status, $out, $err) = $node->psql('postgres', 'SHOW comb.monotonicity');
+like($err, qr/unrecognized configuration parameter/, 'SHOW fails in a session that has not loaded comb');
+is($node->safe_psql('postgres', "LOAD 'comb'; SHOW comb.monotonicity"), 'server', 'LOAD helps');
+$node->safe_psql('postgres', "LOAD 'comb'; ALTER SYSTEM SET comb.monotonicity = session");
+$node->safe_psql('postgres', "ALTER DATABASE postgres SET comb.monotonicity = session");
+is($node->safe_psql('postgres', 'SELECT comb_uuid() IS NULL, monotonicity FROM comb_status()'), 'f|session',
+	'ALTER DATABASE needs none');
+$node->stop;
+
+done_testing();

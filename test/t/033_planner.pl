@@ -1,0 +1,113 @@
+# The planner hook: in the first statement of a session, beside other extensions that hook into the planner, and over
+# many plannings.
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::RealBin;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = PostgreSQL::Test::Cluster->new('main');
+$node->init;
+$node->append_conf('postgresql.conf', "autovacuum = off\n");
+$node->start;
+$node->safe_psql('postgres', q{
+	CREATE EXTENSION comb;
+	CREATE TABLE events (id uuid PRIMARY KEY, n int);
+	INSERT INTO events SELECT comb_uuid(now() - n * interval '1 minute'), n FROM generate_series(1, 43200) AS n;
+	VACUUM ANALYZE events;
+});
+
+# Rows that the plan's first node expects, in a session that says nothing before.
+sub expected_rows
+{
+	my ($query) = @_;
+	my ($rows) = $node->safe_psql('postgres', "EXPLAIN $query") =~ / rows=(\d+)/;
+	return $rows;
+}
+
+# Two hours in the midst of a bin of 7 hours; the times move on while the test runs.
+my $two_hours = q{id >= now() - interval '122 hours' AND id < now() - interval '120 hours'};
+for my $query (
+	"SELECT * FROM events WHERE $two_hours",
+	q{SELECT * FROM events WHERE id >= comb_boundary(now() - interval '122 hours')
+	  AND id < comb_boundary(now() - interval '120 hours')},
+	q{SELECT * FROM events WHERE id <@ tstzrange(now() - interval '122 hours', now() - interval '120 hours')},
+	q{SELECT * FROM events WHERE id >= comb_boundary(CURRENT_DATE - 5)
+	  AND id < comb_boundary(CURRENT_DATE - 5 + interval '2 hours')})
+{
+	my $rows = expected_rows($query);
+	ok($rows >= 80 && $rows <= 180, "first statement of a session: $rows rows of 120 expected");
+}
+
+# Plans of the first statement of a session, with comb alone.
+my $start = $node->safe_psql('postgres', q{SELECT now() - interval '7 days'});
+my $end = $node->safe_psql('postgres', q{SELECT now() - interval '6 days'});
+my @queries = (
+	"SELECT * FROM events WHERE id >= comb_boundary('$start') AND id < comb_boundary('$end')",
+	"SELECT * FROM events WHERE id <@ tstzrange('$start', '$end') OR n = 5",
+	"SELECT count(*) FROM events AS a JOIN events AS b ON a.n = b.n WHERE a.id < comb_boundary('$start')",
+	q{SELECT * FROM events WHERE id > '01900000-0000-7000-8000-000000000000'},
+	"DELETE FROM events WHERE id < comb_boundary('$start')");
+sub plans
+{
+	return join "\n", map { $node->safe_psql('postgres', "EXPLAIN $_") } @queries;
+}
+my $plans = plans();
+
+my $pkglibdir = `$ENV{PG_CONFIG} --pkglibdir`;
+chomp $pkglibdir;
+for my $other (qw(pg_stat_statements auto_explain pg_hint_plan))
+{
+  SKIP:
+	{
+		skip "no $other for this server", 2 unless -e "$pkglibdir/$other.so";
+		for my $libraries ("$other, comb", "comb, $other")
+		{
+			$node->append_conf('postgresql.conf', "shared_preload_libraries = '$libraries'\n");
+			$node->restart;
+			is(plans(), $plans, "the same plans with $libraries");
+		}
+	}
+}
+
+# A hook of another library answers first: this one says that there are no statistics.
+my $folder = PostgreSQL::Test::Utils::tempdir();
+append_to_file("$folder/no_statistics.c", <<'C');
+#include <postgres.h>
+#include <fmgr.h>
+#include <utils/selfuncs.h>
+PG_MODULE_MAGIC;
+void _PG_init(void);
+static bool none(PlannerInfo *root, RangeTblEntry *rte, AttrNumber attnum, VariableStatData *vardata)
+{
+	vardata->statsTuple = NULL;
+	return true;
+}
+void _PG_init(void) { get_relation_stats_hook = none; }
+C
+my $headers = `$ENV{PG_CONFIG} --includedir-server`;
+chomp $headers;
+system_or_bail('gcc', '-shared', '-fPIC', "-I$headers", '-o', "$folder/no_statistics.so", "$folder/no_statistics.c");
+$node->append_conf('postgresql.conf', "shared_preload_libraries = '$folder/no_statistics, comb'\n");
+$node->restart;
+is(expected_rows("SELECT * FROM events WHERE $two_hours"), 216, 'the hook that was there before comb decides');
+$node->append_conf('postgresql.conf', "shared_preload_libraries = 'comb'\n");
+$node->restart;
+
+# What a backend holds after 100,000 more plannings.
+my $held = 'SELECT sum(total_bytes) FROM pg_backend_memory_contexts';
+my $planning = q{
+	DO $$
+	BEGIN
+		FOR i IN 1 .. %d LOOP
+			EXECUTE 'EXPLAIN SELECT * FROM events WHERE id >= now() - interval ''122 hours'' AND id < now() OR n = 5';
+		END LOOP;
+	END $$;};
+my ($before, $after) = split /\n/,
+  $node->safe_psql('postgres', sprintf($planning, 1000) . "$held;" . sprintf($planning, 100_000) . "$held;");
+cmp_ok($after - $before, '<', 100_000, "100,000 plannings: $before bytes before, $after after");
+
+$node->stop;
+done_testing();
