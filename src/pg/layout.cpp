@@ -65,8 +65,8 @@ const uuid_layout& layout_arg(FunctionCallInfo fcinfo, int n) {
     ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("ids of layout \"%s\" need a shard", layout.name),
             errhint("Use hot_uuid(shard) or hot_uuid(shard, at)."));
   ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("ids of layout \"%s\" are only read", layout.name),
-          errhint("Use comb_uuid_v7(), or one of the layouts %s.", list_layouts([](const uuid_layout& layout) {
-                    return !layout.read_only() && layout.generation != generation::hot;
+          errhint("Use comb_uuid_v7(), or one of the layouts %s.", list_layouts([](const uuid_layout& other) {
+                    return !other.read_only() && other.generation != generation::hot;
                   })));
 }
 
@@ -116,7 +116,7 @@ COMB_FUNCTION(comb_set_timestamp) {
   if (layout.read_only())
     ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("ids of layout \"%s\" are only read", layout.name),
             errhint("A time can be set in the layouts %s.",
-                    list_layouts([](const uuid_layout& layout) { return !layout.read_only(); })));
+                    list_layouts([](const uuid_layout& other) { return !other.read_only(); })));
   return uuid_result(
       comb::comb_set_timestamp(uuid_arg(fcinfo, 0), layout_time(PG_GETARG_TIMESTAMPTZ(1), layout), layout));
 }
