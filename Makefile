@@ -19,6 +19,8 @@ PG_CONFIG ?= pg_config
 # The server's headers are for C and older C++, so they come in as a system's, for which compilers give no warnings.
 PG_CPPFLAGS = -isystem $(shell $(PG_CONFIG) --includedir-server) -I$(here)src/core -DCOMB_VERSION='"$(EXTVERSION)"'
 PG_CXXFLAGS = -std=c++20 -Wall -Wextra -fno-exceptions -fno-rtti -fno-threadsafe-statics -fvisibility=hidden
+# Every folder gives the same library: paths in debug information and messages start at the source.
+PG_CXXFLAGS += -ffile-prefix-map=$(abspath $(here))=. -ffile-prefix-map=$(CURDIR)=.
 
 PGXS := $(wildcard $(shell $(PG_CONFIG) --pgxs 2>/dev/null))
 ifdef PGXS
@@ -31,7 +33,8 @@ $(CURDIR)/src/pg:
 	mkdir -p $@
 
 test/unit/run test/unit/run-sanitized: $(addprefix $(here),$(HEADERS_comb) $(call listed,test/unit/*.cpp))
-	$(CXX) -std=c++20 -O2 -g $(SANITIZE) -Wall -Wextra -I$(here)src/core -o $@ $(filter %.cpp,$^) -lgtest -lgtest_main -pthread
+	$(CXX) -std=c++20 -O2 -g $(SANITIZE) -Wall -Wextra -I$(here)src/core -o $@ $(filter %.cpp,$^) \
+	  -lgtest -lgtest_main -pthread
 test/unit/run-sanitized: SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=all
 EXTRA_CLEAN = test/unit/run test/unit/run-sanitized
 
@@ -44,8 +47,8 @@ expected-link:
 endif
 else
 all install installcheck clean:
-	@echo "$(PG_CONFIG) names no PostgreSQL server to build for. Install its headers (Debian: postgresql-server-dev-NN)," >&2
-	@echo "or give PG_CONFIG=/path/to/pg_config." >&2
+	@echo "$(PG_CONFIG) names no PostgreSQL server to build for." >&2
+	@echo "Install its headers (Debian: postgresql-server-dev-NN), or give PG_CONFIG=/path/to/pg_config." >&2
 	@exit 1
 endif
 
@@ -68,9 +71,12 @@ soak: ## walks at random through what can break the order of ids (SECONDS=600, S
 fuzz: ## gives the core a minute of random input
 	$(call sandbox) test/fuzz/run
 
+# The Debian release that has PostgreSQL $(1).
+release_of = $(shell sed -n 's/ $(1)$$//p' $(here)test/releases)
+
 # With PG, in the Debian release that has that version, in a folder; needs root. CACHE=/folder keeps the release for the
 # next time. The data is in /var/tmp, because /tmp may be in memory.
-bench_release = $(or $(shell sed -n 's/ $(PG)$$//p' $(here)test/releases),\
+bench_release = $(or $(call release_of,$(PG)),\
   $(error No Debian release with PostgreSQL $(PG) is known; test/releases has those that are))
 PAGE ?= benchmarks$(PG:%=-%)$(if $(QUICK),-quick)
 bench_result = BRING="doc/$(PAGE).md doc/$(PAGE)"
@@ -89,3 +95,35 @@ lint: ## checks the form of the sources with the tools of Debian 12
 .PHONY: test-all
 test-all: ## runs `make test` on every supported version, each in a Debian release of its own (as root)
 	@$(here)test/all-versions
+
+# The packages are written to packages/CODENAME. PG=17 builds for one version.
+deb_releases = $(if $(PG),$(bench_release),$(shell sed -n 's/^\([a-z][^ ]*\) .*/\1/p' $(here)test/releases))
+.PHONY: deb
+deb: ## builds Debian packages, each in the release of its version, and tries them (as root)
+	@mkdir -p packages
+	@for release in $(deb_releases); do BRING=packages/$$release $(here)test/in-release $$release test/deb || exit 1; done
+
+.PHONY: test-arm64
+test-arm64: ## runs the unit tests and a server with the regression tests on emulated arm64
+	@$(here)test/packages $@
+	@$(here)test/emulated aarch64
+	@$(here)test/sandbox test/arm64
+
+.PHONY: test-container
+test-container: ## builds the image of Dockerfile with buildah, and generates an id in it (as root)
+	@$(here)test/container
+
+# The distribution has the same bytes on every machine, so it is neither compressed nor in local time.
+distribution = $(EXTENSION)-$(EXTVERSION).0
+.PHONY: dist test-dist
+dist: ## writes the distribution for PGXN from the commit that is checked out
+	TZ=UTC git -C $(abspath $(here)) archive -0 --format=zip --prefix=$(distribution)/ \
+	  -o $(CURDIR)/$(distribution).zip HEAD
+test-dist: dist ## writes it from a clone too and compares, installs, checks and removes it (as root)
+	@clone=$$(mktemp -d) && trap 'rm -rf "$$clone"' EXIT && git clone -q $(abspath $(here)) "$$clone" && \
+	  TZ=Asia/Tokyo $(MAKE) -s -C "$$clone" dist && cmp "$$clone/$(distribution).zip" $(distribution).zip
+	@$(here)test/in-release $(firstword $(deb_releases)) test/dist $(distribution).zip
+
+.PHONY: release-check
+release-check: ## goes through the checklist of a release (as root); the first lines of test/release-check say what it is
+	@$(here)test/release-check

@@ -21,6 +21,15 @@ at_exit() {
   trap 'exit 143' TERM HUP
 }
 
+# quietly COMMAND...: writes its output to $work/log. If it fails, the end of that is printed and the program ends.
+quietly() {
+  # shellcheck disable=SC2154 # the program has set it
+  "$@" >"$work/log" 2>&1 || {
+    tail -n 60 "$work/log" >&2
+    die "failed: $*"
+  }
+}
+
 # in_background COMMAND...: waits for a command in the background, because a shell handles a signal only between
 # commands and while it waits. `runner` is its process meanwhile.
 runner=

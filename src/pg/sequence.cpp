@@ -171,6 +171,19 @@ void take_shared_memory() {
   attach();
 }
 
+// Warns that the clock is wrong for certain.
+void warn_of_clock(stamp last, stamp now) {
+  // timestamptz_to_str has one buffer
+  char* now_text = pstrdup(timestamptz_to_str(timestamptz_from_stamp(now)));
+  char* creation_text = pstrdup(timestamptz_to_str(timestamptz_from_stamp(cluster_creation())));
+  ereport(WARNING, errcode(ERRCODE_WARNING),
+          errmsg("the clock is wrong: it reads earlier than the creation of the cluster"),
+          errdetail("The clock reads %s, and the cluster was created at %s. New ids continue from the last one, which "
+                    "was made for %s.",
+                    now_text, creation_text, timestamptz_to_str(timestamptz_from_stamp(last))),
+          errhint("Set the clock of the machine."));
+}
+
 bool in_server_order() { return setting == static_cast<int>(monotonicity::server) && try_attach(); }
 
 }  // namespace
@@ -196,29 +209,20 @@ sequence& find_sequence() {
   return found;
 }
 
-bool continues_despite_clock(stamp last, stamp now) {
-  if (now >= cluster_creation()) return false;
+stamp stamp_far_ahead(stamp last, stamp now, step_function next_step) {
+  if (now >= cluster_creation()) return next_step(last, now).next;
   const bool told =
       last_used == &own ? std::exchange(own_clock_was_told, true) : shared->clock_was_told.exchange(1) != 0;
-  if (told) return true;
-  // timestamptz_to_str has one buffer
-  char* now_text = pstrdup(timestamptz_to_str(timestamptz_from_stamp(now)));
-  char* creation_text = pstrdup(timestamptz_to_str(timestamptz_from_stamp(cluster_creation())));
-  ereport(WARNING, errcode(ERRCODE_WARNING),
-          errmsg("the clock is wrong: it reads earlier than the creation of the cluster"),
-          errdetail("The clock reads %s, and the cluster was created at %s. New ids continue from the last one, which "
-                    "was made for %s.",
-                    now_text, creation_text, timestamptz_to_str(timestamptz_from_stamp(last))),
-          errhint("Set the clock of the machine."));
-  return true;
+  if (!told) warn_of_clock(last, now);
+  return next_step(last, last).next;
 }
 
-void note_window(sequence& from, const sequence_step& step, stamp now) {
+void note_window(sequence& from, stamp last, stamp next, stamp now) {
   if (&from == shared)
     save();
   else
-    from.saved.store(window_of(step.next), std::memory_order_relaxed);
-  if (step.restarted) warn_of_restart(micros_from_stamp(step.last), micros_from_stamp(now));
+    from.saved.store(window_of(next), std::memory_order_relaxed);
+  if (next < last) warn_of_restart(micros_from_stamp(last), micros_from_stamp(now));
 }
 
 void warn_of_restart(std::int64_t last, std::int64_t now) {

@@ -39,29 +39,41 @@ inline constinit sequence* current_sequence = nullptr;
 // Raises no error if shared memory is full: it warns and returns the session's own sequence.
 sequence& find_sequence();
 
-// Whether ids continue from `last` although `now`, the clock, is more than a day behind. Warns once if they do.
-bool continues_despite_clock(stamp last, stamp now);
+// How a stamp follows the last: step_sequence, or a function of the core for ids that keep less than a stamp.
+using step_function = sequence_step (*)(stamp last, stamp now) noexcept;
 
-// Saves the window of a stamp that was just taken, and warns if the sequence started again from the clock.
-void note_window(sequence& from, const sequence_step& step, stamp now);
+// The stamp that follows if `now`, the clock, is more than a day behind `last`. Normally the sequence starts again; if
+// the clock is wrong for certain, ids continue, with one warning.
+stamp stamp_far_ahead(stamp last, stamp now, step_function next_step);
 
-// Takes the next stamp of the sequence, by step_sequence or step_ticks, when the clock reads `now`.
+// Saves the window of the stamp `next` that was just taken, and warns if the sequence started again from the clock.
+void note_window(sequence& from, stamp last, stamp next, stamp now);
+
+// Takes the next stamp of the sequence, by step_sequence or another step, when the clock reads `now`.
 //
 // A stamp is returned only after its window was saved: a server that is killed afterwards starts again above it.
-template <class Step = decltype(&step_sequence)>
-inline stamp next_stamp(stamp now, Step next_step = step_sequence) {
+template <class Step>
+inline stamp next_stamp(stamp now, Step next_step) {
   sequence* from = current_sequence;
   if (!from) [[unlikely]]
     from = &find_sequence();
-  const sequence_step step = take_stamp(from->last, now, [next_step](stamp last, stamp clock) {
-    const sequence_step usual = next_step(last, clock);
-    if (usual.restarted && continues_despite_clock(last, clock)) [[unlikely]]
-      return next_step(last, last);
-    return usual;
-  });
-  if (window_of(step.next ^ from->saved.load(std::memory_order_relaxed)) != 0) [[unlikely]]
-    note_window(*from, step, now);
-  return step.next;
+  // take_stamp() of the core, but for what is rare: a call of its own, which keeps all else in registers
+  stamp last = from->last.load(std::memory_order_relaxed);
+  stamp next;
+  do {
+    const sequence_step step = next_step(last, now);
+    next = step.next;
+    if (step.restarted) [[unlikely]]
+      next = stamp_far_ahead(last, now, next_step);
+  } while (!from->last.compare_exchange_weak(last, next, std::memory_order_relaxed));
+  if (window_of(next ^ from->saved.load(std::memory_order_relaxed)) != 0) [[unlikely]]
+    note_window(*from, last, next, now);
+  return next;
+}
+
+// By step_sequence, which is inlined only if its type tells the compiler what it is.
+inline stamp next_stamp(stamp now) {
+  return next_stamp(now, [](stamp last, stamp clock) noexcept { return step_sequence(last, clock); });
 }
 
 // Warns that ids start again from the clock, which is more than a day behind the last id. In Unix microseconds.

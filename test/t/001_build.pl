@@ -4,6 +4,7 @@ use warnings;
 use File::Basename;
 use File::Path qw(make_path);
 use FindBin;
+use JSON::PP;
 use lib $FindBin::RealBin;
 use Comb;
 use PostgreSQL::Test::Utils;
@@ -30,7 +31,8 @@ ok($clang, 'there is a clang++');
 my $log = contents("$ENV{SANDBOX}/build.log");
 unlike($log, qr/warning:/, 'g++ gives no warnings');
 
-# Another: clang++ (which does not know all warnings that the server was built with), in a folder elsewhere, without bitcode. Its tests find their files, too.
+# Another: clang++ (which does not know all warnings that the server was built with), in a folder elsewhere, without
+# bitcode. Its tests find their files, too.
 my $source = Comb::copy_source();
 make_path("$scratch/vpath");
 my ($ok, $output) = run_in("$scratch/vpath", "make -f '$source/Makefile' CXX='$clang -Wno-unknown-warning-option' with_llvm=no");
@@ -49,6 +51,19 @@ for my $library ("$top/comb.so", "$scratch/vpath/comb.so")
 	is(join(' ', grep { / U (_Z|__cxa|__gxx)/ } @symbols), '', 'and nothing of the C++ run time');
 	my @unexpected = grep { / [TDBRVWu] / && !/ (pg_finfo_)?(comb|hot)_\w+$| Pg_magic_func$| _PG_init$/ } @symbols;
 	is("@unexpected", '', 'and shows nothing but its functions');
+}
+
+# The same source gives the same library and bitcode in every folder.
+for my $folder ('one', 'elsewhere/two')
+{
+	make_path("$scratch/$folder");
+	system_or_bail("cp -r '$source/.' '$scratch/$folder'");
+	($ok) = run_in("$scratch/$folder", 'make all');
+	ok($ok, "builds in $folder");
+}
+for my $built (map { s{^\Q$scratch/one/\E}{}r } glob "$scratch/one/comb.so $scratch/one/src/pg/*.bc")
+{
+	is(system("cmp '$scratch/one/$built' '$scratch/elsewhere/two/$built'"), 0, "two folders give the same $built");
 }
 
 # The core stands alone: each header, strictly, with both compilers, and no header of PostgreSQL or of src/pg.
@@ -93,12 +108,33 @@ for my $compiler ('g++', $clang)
 
 # One version everywhere.
 my ($version) = contents("$top/comb.control") =~ /^default_version *= *'(.*)'/m;
-my @in_meta = contents("$top/META.json") =~ /^ {2,6}"version": "([^"]*)"/mg;
-is("@in_meta", "$version.0 $version.0 1.0.0", 'META.json has the version of comb.control, and its own');
+my $meta = decode_json(contents("$top/META.json"));
+is("$meta->{version} $meta->{provides}{comb}{version}", "$version.0 $version.0", 'META.json has the version of comb.control');
 ok(-e "$top/sql/comb--$version.sql", 'there is a script that installs it');
 my ($newest) = contents("$top/CHANGELOG.md") =~ /^## ([0-9.]+)/m;
 is($newest, $version, 'it is the newest in CHANGELOG.md');
-like(contents("$top/META.json"), qr/"file": "sql\/comb--\Q$version\E\.sql"/, 'META.json names that script');
+my ($packaged) = contents("$top/debian/changelog") =~ /^comb \(([0-9.]+)-\d+\)/;
+is($packaged, $version, 'it is the newest in debian/changelog');
+is($meta->{provides}{comb}{file}, "sql/comb--$version.sql", 'META.json names that script');
+
+# What the specification of META.json demands: https://pgxn.org/spec/
+like($meta->{name}, qr{^[^\s/\\.\x00-\x1f]{2,}$}, 'META.json: name');
+ok(length $meta->{$_}, "META.json: $_") for 'abstract', 'description';
+like($meta->{maintainer}, qr/^[^<>]+ <[^<>\s]+\@[^<>\s]+>$/, 'META.json: maintainer has an address');
+is($meta->{license}, 'postgresql', 'META.json: license is one of the short names');
+like($meta->{release_status}, qr/^(stable|testing|unstable)$/, 'META.json: release_status');
+like($_, qr/^\d+\.\d+\.\d+$/, "META.json: $_ is a semantic version")
+  for $meta->{version}, $meta->{'meta-spec'}{version}, values %{ $meta->{prereqs}{runtime}{requires} };
+is($meta->{'meta-spec'}{version}, '1.0.0', 'META.json: the version of its own specification');
+ok(-f "$top/$_", "META.json: there is $_") for @{ $meta->{provides}{comb} }{ 'file', 'docfile' };
+my $resources = $meta->{resources};
+ok($resources->{bugtracker}{mailto} || $resources->{bugtracker}{web}, 'META.json: where to report errors');
+is_deeply([ grep { !/^(homepage|bugtracker|repository|x_.+)$/i } keys %$resources ], [], 'META.json: kinds of resources');
+is_deeply(
+	[ grep { !/^(name|abstract|description|version|maintainer|license|release_status|prereqs|provides|resources|meta-spec|tags
+		|generated_by|no_index|x_.+)$/ix } keys %$meta ],
+	[], 'META.json has no other keys');
+ok(@{ $meta->{tags} } && !grep({ !length || length > 255 || m{[/\\\x00-\x1f]} } @{ $meta->{tags} }), 'META.json: tags');
 
 # make clean leaves what was there before.
 ($ok) = run_in("$scratch/vpath", "make -f '$source/Makefile' clean");

@@ -1,4 +1,4 @@
-# No randomness from the server: an error, never a weak id.
+# If the server has no randomness, there is an error and never a weak id.
 use strict;
 use warnings;
 use FindBin;
@@ -10,7 +10,7 @@ use Test::More;
 plan skip_all => 'the server does not take its randomness from OpenSSL'
   if `$ENV{PG_CONFIG} --configure` !~ /openssl/;
 
-# Fails as OpenSSL does, but only for as much as comb draws at once, so that the server itself can start.
+# Fails as OpenSSL does, but only for as many bytes as comb draws at once, so that the server can start.
 my $scratch = PostgreSQL::Test::Utils::tempdir();
 append_to_file("$scratch/fail.c", <<'C');
 #define _GNU_SOURCE
@@ -29,8 +29,8 @@ system_or_bail("gcc -shared -fPIC -o '$scratch/fail.so' '$scratch/fail.c' -ldl")
 
 my $node = Comb::start_server('main', environment => { LD_PRELOAD => "$scratch/fail.so" });
 $node->safe_psql('postgres', 'CREATE EXTENSION comb; CREATE TABLE t (id uuid PRIMARY KEY DEFAULT comb_uuid())');
-for my $call ('comb_uuid()', 'comb_uuid_v7()', 'comb_uuid(now())', 'comb_uuid_v7(now())', 'hot_uuid(1)', 'hot_uuid(1, now())',
-	"comb_generate('mssql')", "comb_generate('process_ticks')")
+for my $call ('comb_uuid()', 'comb_uuid_v7()', 'comb_uuid(now())', 'comb_uuid_v7(now())', 'hot_uuid(1)',
+	'hot_uuid(1, now())', "comb_generate('mssql')", "comb_generate('process_ticks')")
 {
 	my ($status, $out, $err) = $node->psql('postgres', "\\set VERBOSITY verbose\nSELECT $call; SELECT 'alive'");
 	like($err, qr/ERROR:  XX000: could not generate random values/, "$call fails");

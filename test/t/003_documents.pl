@@ -1,9 +1,9 @@
-# Every SQL example of README.md and doc/ runs, and gives what stands below it.
+# Every SQL example of README.md and doc/ runs, and gives the output that follows it.
 #
-# The ```sql blocks of a document run in one session, in a database of its own. A ```text block that follows one holds its
-# output, without the count of rows; spaces at the ends of lines and widths of lines do not matter. A block without one
-# must raise no error; errors are shown in the text as psql shows them. Blocks with a label, as ```sql fdw-node, need
-# several servers or other software, and are run by the test that names the label.
+# The ```sql blocks of a document run in one session, in a database of its own. A ```text block after a block is its
+# expected output, without the count of rows. Spaces at the ends of lines and widths of lines do not matter. A block
+# without output must raise no error. Errors are written as psql shows them. Blocks with a label, such as
+# ```sql fdw-node, need several servers or other software. The test that names the label runs them.
 use strict;
 use warnings;
 use FindBin;
@@ -31,7 +31,7 @@ for my $file ("$top/README.md", glob "$top/doc/*.md")
 
 	my $database = 'doc_' . ++$number;
 	$node->safe_psql('postgres', "CREATE DATABASE $database");
-	# README.md creates the extension; the others take it as there.
+	# README.md creates the extension; the other documents assume that it exists.
 	$node->safe_psql($database, 'CREATE EXTENSION comb') unless $name eq 'README.md';
 	run_blocks($name, $node, $database, \@blocks);
 }

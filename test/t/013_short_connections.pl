@@ -1,4 +1,4 @@
-# Short connections, preloaded or not: no id twice, and no two backends share random bits.
+# Many short connections, with comb preloaded and without: no id repeats, and no two backends share random bits.
 use strict;
 use warnings;
 use PostgreSQL::Test::Cluster;

@@ -1,5 +1,5 @@
-# The sequence belongs to the server, not to the extension: dropped and created, in several databases, in old sessions
-# with an old library, and where shared memory is full.
+# The sequence belongs to the server, not to the extension: the extension is dropped and created, used in several
+# databases, used by old sessions with an old library, and used when shared memory is full.
 use strict;
 use warnings;
 use FindBin;
@@ -12,7 +12,7 @@ my $node = Comb::start_server('main');
 
 sub id { return $node->safe_psql($_[0] // 'postgres', $_[1] // 'SELECT comb_uuid()') }
 
-# Dropped and created again.
+# The extension is dropped and created again.
 my @ids;
 $node->safe_psql('postgres', 'CREATE EXTENSION comb');
 my $session = $node->background_psql('postgres');
@@ -20,13 +20,13 @@ push @ids, id(), scalar $session->query('SELECT comb_uuid()');
 $node->safe_psql('postgres', 'DROP EXTENSION comb; CREATE EXTENSION comb');
 push @ids, id(), scalar $session->query('SELECT comb_uuid()');
 
-# In two databases, in different schemas.
+# Two databases have the extension, in different schemas.
 $node->safe_psql('postgres', 'CREATE DATABASE other');
 $node->safe_psql('other', 'CREATE SCHEMA keys; CREATE EXTENSION comb SCHEMA keys');
 push @ids, id(), id('other', 'SELECT keys.comb_uuid()') for 1 .. 3;
 ok(Comb::ascending(@ids), 'order holds over drop and create, databases and schemas');
 
-# A new library comes in while a session goes on with the old one.
+# A new library is installed while a session keeps the old one.
 chomp(my $library = `$ENV{PG_CONFIG} --pkglibdir`);
 $library .= '/comb.so';
 my $source = Comb::copy_source();
@@ -42,7 +42,7 @@ rename "$library.old", $library or BAIL_OUT($!);
 $session->quit;
 $node->stop;
 
-# Shared memory is full: filled to the last line by a function made for it.
+# Shared memory is full: a function made for this test takes all of it.
 my $scratch = PostgreSQL::Test::Utils::tempdir();
 append_to_file("$scratch/fill.c", <<'C');
 #include "postgres.h"
@@ -90,11 +90,12 @@ is($warnings, 1, 'with one warning');
 like($err, qr/HINT:  .*shared_preload_libraries/, 'that says what to do');
 $node->stop;
 
-# What it says helps.
+# The hint of the warning helps.
 $node->append_conf('postgresql.conf', "shared_preload_libraries = 'comb'");
 $node->start;
 $node->safe_psql('postgres', 'SELECT fill()');
-is($node->safe_psql('postgres', 'SELECT monotonicity, shared_memory FROM comb_status()'), 'server|reserved at server start',
+is($node->safe_psql('postgres', 'SELECT monotonicity, shared_memory FROM comb_status()'),
+	'server|reserved at server start',
 	'with comb preloaded, shared memory can be full');
 $node->stop;
 

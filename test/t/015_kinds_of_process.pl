@@ -1,5 +1,5 @@
-# Every kind of process can make ids: parallel workers, a background worker, autovacuum, a server in single-user mode, a
-# standby in recovery and after its promotion.
+# Every kind of process can make ids: parallel workers, a background worker, autovacuum, a server in single-user mode,
+# and a standby in recovery and after its promotion.
 use strict;
 use warnings;
 use FindBin;
@@ -16,7 +16,7 @@ my $primary = Comb::start_server(
 $primary->safe_psql('postgres', 'CREATE EXTENSION comb');
 my $before = $primary->safe_psql('postgres', 'SELECT comb_uuid()');
 
-# Parallel workers share the order: each of their ids is above those that were there before.
+# Parallel workers share the order: each of their ids is greater than all earlier ids.
 $primary->safe_psql('postgres', <<'SQL');
 CREATE TABLE rows AS SELECT generate_series(1, 100000) AS n;
 SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;
@@ -35,7 +35,7 @@ SQL
 ok($primary->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_stats WHERE tablename = 'odd_index'
 	AND (histogram_bounds::text::text[])[1] > '} . $before . q{'}), 'autovacuum');
 
-# A standby makes ids while it recovers, and goes on upwards when it is promoted.
+# A standby makes ids in recovery, and continues upwards after its promotion.
 $primary->backup('copy');
 ok(-e $primary->backup_dir . '/copy/pg_stat/comb.stamp', 'a base backup has the saved stamp');
 my $standby = PostgreSQL::Test::Cluster->new('standby');
@@ -45,15 +45,17 @@ my @ids = map { $standby->safe_psql('postgres', 'SELECT comb_uuid()') } 1 .. 3;
 is($standby->safe_psql('postgres', 'SELECT pg_is_in_recovery(), monotonicity FROM comb_status()'), 't|server',
 	'a standby in recovery');
 $standby->promote;
-$standby->safe_psql('postgres', 'CREATE TABLE written (id uuid PRIMARY KEY DEFAULT comb_uuid()); INSERT INTO written DEFAULT VALUES');
+$standby->safe_psql('postgres',
+	'CREATE TABLE written (id uuid PRIMARY KEY DEFAULT comb_uuid()); INSERT INTO written DEFAULT VALUES');
 push @ids, $standby->safe_psql('postgres', 'SELECT id FROM written');
 ok(Comb::ascending(@ids), 'goes on upwards when it is promoted');
 is($standby->safe_psql('postgres', 'SELECT lead < interval \'0\' FROM comb_status()'), 't', 'by its clock');
 
-# A background worker: a subscription fills a column that the publisher has not.
+# A background worker: a subscription fills a column that the publisher lacks.
 $primary->safe_psql('postgres', 'CREATE TABLE events (n int PRIMARY KEY); CREATE PUBLICATION events FOR TABLE events');
 $standby->safe_psql('postgres', 'CREATE TABLE events (n int PRIMARY KEY, id uuid DEFAULT comb_uuid())');
-$standby->safe_psql('postgres', q{CREATE SUBSCRIPTION events CONNECTION '} . $primary->connstr . q{ dbname=postgres' PUBLICATION events});
+my $connection = $primary->connstr . ' dbname=postgres';
+$standby->safe_psql('postgres', "CREATE SUBSCRIPTION events CONNECTION '$connection' PUBLICATION events");
 $standby->wait_for_subscription_sync($primary, 'events');
 $primary->safe_psql('postgres', 'INSERT INTO events SELECT generate_series(1, 1000)');
 $primary->wait_for_catchup('events');
@@ -66,7 +68,8 @@ $standby->stop;
 my $last = $primary->safe_psql('postgres', 'SELECT comb_uuid()');
 $primary->stop;
 my ($out, $err);
-IPC::Run::run([ 'postgres', '--single', '-D', $primary->data_dir, 'postgres' ], '<', \"SELECT comb_uuid();\n", '>', \$out, '2>', \$err);
+my @single_user = ('postgres', '--single', '-D', $primary->data_dir, 'postgres');
+IPC::Run::run(\@single_user, '<', \"SELECT comb_uuid();\n", '>', \$out, '2>', \$err);
 my ($id) = $out =~ /comb_uuid = "([0-9a-f-]{36})"/;
 cmp_ok($id // '', 'gt', $last, 'single-user mode') or diag($out, $err);
 

@@ -2,8 +2,8 @@
 # and years, session order and back, comb_reset(), slow writers of the saved stamp, several sessions at a time.
 #
 # The walk keeps what was returned and demands: no stamp comes twice, no id sorts before one that was returned earlier,
-# and none is ahead of all clocks and ids before. Exceptions are those of doc/design.md: comb_reset(), and a clock that is more
-# than a day behind the last id but not before the creation of the cluster.
+# and none is ahead of all clocks and ids before. Exceptions are those of doc/design.md: comb_reset(), and a clock that
+# is more than a day behind the last id but not before the creation of the cluster.
 #
 #   SEED=1       repeats the steps of a walk; how sessions and kills fall together stays random
 #   SECONDS=60   how long it runs
@@ -206,7 +206,7 @@ sub step_clock_within
 {
 	my $to = random_clock();
 	# the steps that make ids start again are taken between ids
-	$to = $offset if starts_again($high + 30, now() + $to - $offset);
+	$to = $offset if starts_again(max($high, now()) + 30, now() + $to - $offset);
 	set_clock($to);
 	return;
 }

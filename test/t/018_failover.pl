@@ -1,5 +1,5 @@
-# The order of ids over failover: servers whose clocks are behind are promoted one after the other, restarted, rewound and
-# restored, and the first ids of each sort after every id that was committed and replayed before.
+# The order of ids over failover: servers whose clocks are behind are promoted one after the other, restarted, rewound
+# and restored, and the first ids of each sort after every id that was committed and replayed before.
 use strict;
 use warnings;
 use FindBin;
@@ -61,8 +61,8 @@ sub above
 	return;
 }
 
-# promote(NODE, PRIMARY, STARTED FROM): after it has replayed what the primary commits. Two sessions are open on it before, one of which
-# makes ids then.
+# promote(NODE, PRIMARY, STARTED FROM): after it has replayed what the primary commits. Two sessions are open on it
+# before, one of which makes ids then.
 sub promote
 {
 	my ($node, $primary, $started_from) = @_;

@@ -1,5 +1,5 @@
-# Order over restarts, in chains: the clock behind twice, a change of comb.monotonicity before, a slow writer of the saved
-# stamp, a clock years behind, a file that cannot be written. 016_walk.pl combines them at random.
+# Order over restarts, in chains: the clock behind twice, a change of comb.monotonicity before, a slow writer of the
+# saved stamp, a clock years behind, a file that cannot be written. 016_walk.pl combines them at random.
 use strict;
 use warnings;
 use FindBin;

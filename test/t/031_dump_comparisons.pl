@@ -1,4 +1,4 @@
-# What holds comparisons of ids with times goes through pg_dump as it is, with the extension on the search path or off it.
+# pg_dump keeps every object that compares ids with times, whether or not the extension is in the search path.
 use strict;
 use warnings;
 use FindBin;
@@ -10,7 +10,7 @@ use Test::More;
 my $scratch = PostgreSQL::Test::Utils::tempdir();
 my $node = Comb::start_server('main', settings => "timezone = 'UTC'");
 
-# A dump without what differs each time (the key of \restrict).
+# Returns a dump without the key of \restrict, which differs each time.
 sub dump_of
 {
 	my ($out, $err) = run_command([ 'pg_dump', $node->connstr($_[0]) ]);
@@ -39,13 +39,15 @@ for my $schema ('public', 'ids')
 		CREATE FUNCTION since(at timestamptz) RETURNS SETOF events LANGUAGE sql STABLE
 			BEGIN ATOMIC SELECT * FROM events WHERE id >= at; END;
 		CREATE TABLE parts (id uuid PRIMARY KEY) PARTITION BY RANGE (id);
-		CREATE TABLE parts_nov PARTITION OF parts FOR VALUES FROM (comb_boundary('2026-11-01')) TO (comb_boundary('2026-12-01'));
+		CREATE TABLE parts_nov PARTITION OF parts
+			FOR VALUES FROM (comb_boundary('2026-11-01')) TO (comb_boundary('2026-12-01'));
 		INSERT INTO events SELECT comb_uuid(at), tstzrange(at, at + n % 2 * interval '1 s')
 			FROM generate_series(1, 100) AS n, LATERAL (SELECT timestamptz '2026-11-01' + n * interval '1 hour' AS at) AS times;
 	});
 	my $dump = dump_of($from);
 	append_to_file("$scratch/$from.sql", $dump);
-	run_log([ 'psql', '-Xq', '-v', 'ON_ERROR_STOP=1', '-f', "$scratch/$from.sql", $node->connstr($to) ]) or fail('it is restored');
+	run_log([ 'psql', '-Xq', '-v', 'ON_ERROR_STOP=1', '-f', "$scratch/$from.sql", $node->connstr($to) ])
+	  or fail('it is restored');
 	is(dump_of($to), $dump, "$schema: the restored database is the same");
 	my $rows = q{SET search_path = ''; SELECT * FROM public.compared; SELECT * FROM public.since('2026-11-03')};
 	my $before = $node->safe_psql($from, $rows);

@@ -36,7 +36,8 @@ sub scanned
 	return scalar keys %seen;
 }
 
-# A query finds the rows of 2025-01-02, and scans its chunk alone. With a number of rows, it finds as many, in one chunk.
+# A query finds the rows of 2025-01-02, and scans its chunk alone. With a number of rows, it finds as many, in one
+# chunk.
 sub finds
 {
 	my ($table, $condition, $setup, $rows) = @_;

@@ -20,7 +20,7 @@ my $proxy = start_shop_server('proxy');
 my @blocks = blocks($document, 'plproxy-node');
 run_blocks('sharding.md, plproxy-node', $nodes[$_], 'shop', \@blocks, '-U', 'shop', '-v', "node=$_") for 0 .. 1;
 
-# The document's blocks for the proxy, with these servers for the hosts that it names.
+# Runs the document's blocks for the proxy, with these servers for the hosts that it names.
 sub run_on_proxy
 {
 	my ($label) = @_;
@@ -34,14 +34,15 @@ sub run_on_proxy
 
 run_on_proxy('plproxy-proxy');
 
-# PL/Proxy's entry is the remainder; the nodes' own partitions refuse anything else. Also for negative shards.
-$proxy->safe_psql('shop', "SELECT add_order(hot_uuid(s), 'any') FROM unnest(ARRAY[-1, -2, -2147483648, 2147483647, 65536]) AS s");
+# PL/Proxy's entry is the remainder, for negative shards too; the nodes' own partitions refuse anything else.
+$proxy->safe_psql('shop',
+	"SELECT add_order(hot_uuid(s), 'any') FROM unnest(ARRAY[-1, -2, -2147483648, 2147483647, 65536]) AS s");
 is($nodes[$_]->safe_psql('shop',
 		"SELECT count(*), count(*) FILTER (WHERE hot_shard_remainder(hot_shard(id), 4) % 2 <> $_) FROM orders"),
 	(403, 402)[$_] . '|0', "node $_ has its rows and no others")
   for 0 .. 1;
 
-# One node for each call.
+# Each call reaches one node.
 for my $shard (6, 7)
 {
 	my $node = $shard % 2;
@@ -55,7 +56,7 @@ for my $shard (6, 7)
 	}
 }
 
-# One node down.
+# One node is down.
 my $mine = $nodes[0]->safe_psql('shop', 'SELECT id FROM orders WHERE id @# 6 LIMIT 1');
 my $its = $nodes[1]->safe_psql('shop', 'SELECT id FROM orders WHERE id @# 7 LIMIT 1');
 $nodes[1]->stop('immediate');

@@ -1,4 +1,4 @@
-# Two servers that both write, and send each other what they wrote: no key of the one is one of the other's.
+# Two servers both write, and replicate to each other: no two keys are the same.
 use strict;
 use warnings;
 use FindBin;
@@ -21,7 +21,7 @@ sub other
 	return 'other=host=' . $servers[ 1 - $here ]->host . ' port=' . $servers[ 1 - $here ]->port . " dbname=$database";
 }
 
-# Waits until each has what the other wrote before.
+# Waits until each server has what the other has written.
 sub wait_for_both
 {
 	my ($database) = @_;
@@ -34,7 +34,7 @@ sub wait_for_both
 	}
 }
 
-# Two servers set up as the document says; both write at the same time.
+# The servers are set up as the document says, and write at the same time.
 sub write_on_both
 {
 	my ($database, $table, $subscription) = @_;
@@ -78,7 +78,7 @@ write_on_both('by_shard', 'replica', 'replica-subscription');
 is($servers[$_]->safe_psql('by_shard', 'SELECT hot_shard(id), count(*) FROM orders GROUP BY 1 ORDER BY 1'),
 	'0|' . $written / 2 . "\n1|" . $written / 2, 'half of them are of each shard')
   for 0 .. 1;
-# A server's changes to its own rows reach the other.
+# A server's changes to its own rows are replicated.
 $servers[$_]->safe_psql('by_shard', "
 	UPDATE orders SET customer = 'changed on $_' WHERE id @# $_;
 	DELETE FROM orders WHERE id = (SELECT id FROM orders_$_ LIMIT 1)")

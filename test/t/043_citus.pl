@@ -16,7 +16,7 @@ for my $node (@nodes)
 {
 	$node->init;
 	$node->append_conf('postgresql.conf', "shared_preload_libraries = 'citus'\nwal_level = logical\nlog_statement = all\n"
-		. "citus.local_hostname = '@{[$node->host]}'\n"); # a node connects to itself to move a shard
+		  . "citus.local_hostname = '@{[$node->host]}'\n"); # a node connects to itself to move a shard
 	$node->start;
 	$node->safe_psql('postgres', 'CREATE DATABASE shop');
 	$node->safe_psql('shop', 'CREATE EXTENSION citus');
@@ -28,10 +28,10 @@ $coordinator->safe_psql('shop', "SELECT citus_add_node('@{[$_->host]}', @{[$_->p
 run_blocks('sharding.md, citus', $coordinator, 'shop', [ blocks("$ENV{SANDBOX}/comb/doc/sharding.md", 'citus') ]);
 
 is($_->safe_psql('shop', q{SELECT count(*) FROM pg_extension WHERE extname = 'comb'}), '1', 'Citus creates the extension on each node')
-	for @workers;
+  for @workers;
 
-# One task for a query by id: with a constant, and prepared, also executed more often than PostgreSQL plans it anew. Citus
-# never lets it choose a generic plan for an expression of the parameter, so force_generic_plan is an error.
+# One task for a query by id: with a constant, and prepared, also executed more often than PostgreSQL plans it anew.
+# Citus never lets it choose a generic plan for an expression of the parameter, so force_generic_plan is an error.
 my $id = $coordinator->safe_psql('shop', 'SELECT id FROM orders WHERE shard = 7 LIMIT 1');
 my $condition = 'EXPLAIN (COSTS OFF) SELECT * FROM orders WHERE shard = hot_shard';
 like($coordinator->safe_psql('shop', "$condition('$id') AND id = '$id'"), qr/Task Count: 1$/m,
@@ -42,7 +42,7 @@ for my $mode ('force_custom_plan', 'auto')
 	is($coordinator->safe_psql('shop', "
 			SET plan_cache_mode = $mode;
 			PREPARE by_id(uuid) AS SELECT hot_shard(id) FROM orders WHERE shard = hot_shard(\$1) AND id = \$1;"
-			. "EXECUTE by_id('$id');" x 8),
+			  . "EXECUTE by_id('$id');" x 8),
 		join("\n", (7) x 8), "$mode: a prepared read by id gives the row each time");
 	my @in = grep { slurp_file($workers[$_]->logfile, $sizes[$_]) =~ /SELECT.*orders_\d+/ } 0 .. $#workers;
 	is(scalar @in, 1, 'and is seen on one node');

@@ -1,4 +1,5 @@
-# The lines of doc/sharding.md that read a shard outside the database, on HotGuid's own ids, where there is the language.
+# The lines of doc/sharding.md that read a shard in other languages, run on HotGuid's own ids. A language that is not
+# installed is skipped.
 use strict;
 use warnings;
 use PostgreSQL::Test::Utils;
@@ -11,7 +12,8 @@ my $expected = join "\n", map { (split /,/)[1] } @vectors;
 my $scratch = PostgreSQL::Test::Utils::tempdir();
 
 
-# What a program needs, its file, the command that runs it, and what stands around the line.
+# For each language: the programs it needs, the name of the file, the command that runs it, and the code around the
+# line.
 my %programs = (
 	python => [ ['python3'], 'shard.py', 'python3 shard.py', <<'CODE'],
 import sys, uuid

@@ -1,5 +1,5 @@
-# ALTER EXTENSION comb SET SCHEMA moves it under all that uses it. That takes a superuser: the extension is trusted, so
-# whoever created it owns it, but not its functions.
+# ALTER EXTENSION comb SET SCHEMA keeps everything that uses the extension. It needs a superuser: the user who creates a
+# trusted extension owns the extension, but not its functions.
 use strict;
 use warnings;
 use FindBin;
@@ -11,7 +11,7 @@ use Test::More;
 
 my $node = Comb::start_server('main');
 
-# Where each object of the extension is, as far as it is in a schema of its own.
+# The schema of each object of the extension that has one.
 sub schemas
 {
 	return $node->safe_psql($_[0], q{
@@ -25,7 +25,7 @@ make_sample($node, 'moved', 'public');
 my $before = sample_contents($node, 'moved');
 $node->safe_psql('moved', 'CREATE SCHEMA ids; ALTER EXTENSION comb SET SCHEMA ids');
 is(schemas('moved'), 'ids', 'all of the extension is moved');
-# The queries name the schema of an operator, and are else the same.
+# The queries differ only in the schema of an operator.
 (my $after = sample_contents($node, 'moved')) =~ s/OPERATOR\(ids\./OPERATOR(public./g;
 is_deeply([ split /\n/, $after ], [ split /\n/, $before ], 'tables, views and partitions go on with it');
 accepts_new_rows($node, 'moved');
@@ -38,8 +38,10 @@ my ($status, $out, $err) = $node->psql('owned', 'ALTER EXTENSION comb SET SCHEMA
 like($err, qr/must be owner of function/, 'the owner of the database, who created it, may not');
 is(schemas('owned'), 'public', 'and nothing is moved');
 $node->safe_psql('owned', 'ALTER EXTENSION comb SET SCHEMA ids');
-my $made = q{SHOW search_path; INSERT INTO made DEFAULT VALUES RETURNING ids.comb_timestamp(id) > now() - interval '1 min'};
-is($node->safe_psql('owned', $made, @as_owner), qq{"\$user", public\nt}, 'a superuser does, and defaults need no search path');
+my $made = q{SHOW search_path;
+	INSERT INTO made DEFAULT VALUES RETURNING ids.comb_timestamp(id) > now() - interval '1 min'};
+is($node->safe_psql('owned', $made, @as_owner),
+	qq{"\$user", public\nt}, 'a superuser does, and defaults need no search path');
 
 $node->stop;
 done_testing();

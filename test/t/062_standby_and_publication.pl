@@ -1,4 +1,4 @@
-# A database with all that comb can be part of on a standby, which reads, and is promoted; and sent by logical replication.
+# The sample database on a standby, before and after its promotion, and on a subscriber of logical replication.
 use strict;
 use warnings;
 use FindBin;
@@ -15,18 +15,20 @@ my $standby = PostgreSQL::Test::Cluster->new('standby');
 $standby->init_from_backup($primary, 'copy', has_streaming => 1);
 $standby->start;
 
-# All of it is made while the standby follows.
+# The sample is made while the standby follows.
 make_sample($primary, 'followed', 'ids');
 accepts_new_rows($primary, 'followed');
 $primary->wait_for_catchup($standby);
 same_sample($standby, 'followed', sample_contents($primary, 'followed')); # while it is a standby
 
-# Logical replication: the subscriber has the same tables, and gets rows with the ids that the publisher made.
+# Logical replication: the subscriber has the same tables, and gets rows with the publisher's ids.
 my $subscriber = Comb::start_server('subscriber');
 make_database($subscriber, 'followed');
 my $schema = PostgreSQL::Test::Utils::tempdir() . '/schema';
-$primary->command_ok([ 'pg_dump', '-Fc', '--schema-only', '-f', $schema, $primary->connstr('followed') ], 'the schema is dumped');
-$subscriber->command_ok([ 'pg_restore', '--exit-on-error', '-d', $subscriber->connstr('followed'), $schema ], 'and restored');
+$primary->command_ok([ 'pg_dump', '-Fc', '--schema-only', '-f', $schema, $primary->connstr('followed') ],
+	'the schema is dumped');
+$subscriber->command_ok([ 'pg_restore', '--exit-on-error', '-d', $subscriber->connstr('followed'), $schema ],
+	'and restored');
 $primary->safe_psql('followed', 'CREATE PUBLICATION everything FOR ALL TABLES');
 $subscriber->safe_psql('followed',
 	q{CREATE SUBSCRIPTION everything CONNECTION '} . $primary->connstr . q{ dbname=followed' PUBLICATION everything});
@@ -36,7 +38,8 @@ INSERT INTO orders SELECT FROM generate_series(1, 1000);
 INSERT INTO by_time (n) SELECT generate_series(1, 1000);
 INSERT INTO by_shard (n) SELECT generate_series(1, 1000);
 SET search_path = public, ids;
-UPDATE orders SET id = comb_set_timestamp(id, '2026-11-02', 'postgres'), hot = hot_uuid(1) WHERE id < timestamptz '2026-11-02';
+UPDATE orders SET id = comb_set_timestamp(id, '2026-11-02', 'postgres'), hot = hot_uuid(1)
+WHERE id < timestamptz '2026-11-02';
 UPDATE by_time SET n = -n WHERE id <@ '[2026-11-03,2026-12-03)';
 DELETE FROM by_shard_lines WHERE id @# ANY (ARRAY[3, 7]);
 UPDATE by_shard SET id = hot_uuid(6, '2026-11-20') WHERE id @# 7; -- into another partition
@@ -51,7 +54,7 @@ $subscriber->safe_psql('followed', 'DROP SUBSCRIPTION everything');
 accepts_new_rows($subscriber, 'followed');
 $subscriber->stop;
 
-# The standby is promoted, and goes on where the primary was.
+# The promoted standby continues where the primary ended.
 $primary->wait_for_catchup($standby);
 my $read = sample_contents($standby, 'followed');
 $primary->stop;

@@ -1,4 +1,4 @@
-# COPY, CREATE TABLE LIKE, expression indexes, and row-level security with what the planner may do beneath it.
+# COPY, CREATE TABLE LIKE, expression indexes, and row-level security with leakproof functions.
 use strict;
 use warnings;
 use FindBin;
@@ -32,13 +32,14 @@ CREATE INDEX ON orders (read);
 CREATE INDEX ON orders (id) WHERE hot @# 7;
 COMMENT ON COLUMN orders.old IS 'from before';
 INSERT INTO orders (id, old, hot, layout, during, owner)
-SELECT comb_uuid(at), comb_generate('mssql', at), hot_uuid(n % 8), (ARRAY['mssql', 'sequential_end', 'hot', 'v1'])[n % 5],
+SELECT comb_uuid(at), comb_generate('mssql', at), hot_uuid(n % 8),
+       (ARRAY['mssql', 'sequential_end', 'hot', 'v1'])[n % 5],
        CASE WHEN n % 3 > 0 THEN tstzrange(at, NULL) END, CASE n % 2 WHEN 0 THEN 'reader' ELSE 'somebody' END
 FROM generate_series(1, 10000) AS n, LATERAL (SELECT timestamptz '2026-11-01' + n * interval '1 minute' AS at) AS times;
 ANALYZE orders;
 SQL
 
-# Out and in again, in each of COPY's formats.
+# Rows are copied out and in again, in each of COPY's formats.
 my $columns = 'id, old, hot, layout, during, owner';
 for my $format ('text', 'csv', 'binary')
 {
@@ -47,7 +48,7 @@ for my $format ('text', 'csv', 'binary')
 	sql("COPY by_$format ($columns) FROM '$scratch/$format' (FORMAT $format)");
 	is(sql("SELECT count(*) FROM (TABLE orders INTERSECT TABLE by_$format) AS same"), '10000', "COPY in format $format");
 }
-# What a file has not, defaults fill; what no id may be is refused.
+# Defaults fill columns that a file lacks. Text that is no uuid is refused.
 my ($status, $out, $err) = $node->psql('postgres', <<'SQL');
 \set VERBOSITY sqlstate
 \set ON_ERROR_STOP off
@@ -65,27 +66,31 @@ SQL
 is(join(' ', $err =~ /ERROR:  (\w+)/g), '23514 22023', 'COPY refuses what a table does not take');
 is($out, 't|7', 'and defaults fill what a file has not');
 
-# CREATE TABLE LIKE: the same columns, defaults, constraints and indexes, under names of its own.
+# CREATE TABLE LIKE copies columns, defaults, constraints and indexes, under other names.
 sub definition
 {
 	my $definition = sql("
-		SELECT attnum, attname, atttypid::regtype, attnotnull, attgenerated, pg_get_expr(adbin, adrelid), col_description(attrelid, attnum)
+		SELECT attnum, attname, atttypid::regtype, attnotnull, attgenerated, pg_get_expr(adbin, adrelid),
+			   col_description(attrelid, attnum)
 		FROM pg_attribute LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum
 		WHERE attrelid = '$_[0]'::regclass AND attnum > 0 ORDER BY 1;
 		SELECT contype, pg_get_constraintdef(oid) FROM pg_constraint WHERE conrelid = '$_[0]'::regclass ORDER BY 1, 2;
-		SELECT regexp_replace(pg_get_indexdef(indexrelid), 'INDEX .* ON \\S*', '') FROM pg_index WHERE indrelid = '$_[0]'::regclass ORDER BY 1");
+		SELECT regexp_replace(pg_get_indexdef(indexrelid), 'INDEX .* ON \\S*', '')
+		FROM pg_index WHERE indrelid = '$_[0]'::regclass ORDER BY 1");
 	return [ split /\n/, $definition ];
 }
 is_deeply(definition('by_csv'), definition('orders'), 'CREATE TABLE LIKE makes the same');
 cmp_ok(scalar @{ definition('orders') }, '>', 14, 'which is not nothing');
-is(sql('INSERT INTO by_csv DEFAULT VALUES RETURNING created > now() - interval \'1 min\', shard'), 't|7', 'and it takes new rows');
+is(sql(q{INSERT INTO by_csv DEFAULT VALUES RETURNING created > now() - interval '1 min', shard}),
+	't|7', 'and it takes new rows');
 sql('DROP TABLE by_text, by_csv, by_binary');
 
-# Expression indexes: found by the planner, and right.
+# The planner uses expression indexes, and their results are right.
 my %conditions = (
 	"comb_timestamp(old, 'mssql') BETWEEN '2026-11-02' AND '2026-11-02 00:59:30'" => 60,
 	"hot_shard(hot) = 3" => 1250,
-	"comb_from_mssql(old) < comb_from_mssql(comb_set_timestamp('00000000-0000-0000-0000-000000000000', '2026-11-01 00:10', 'mssql'))" => 9);
+	"comb_from_mssql(old) < comb_from_mssql(
+		comb_set_timestamp('00000000-0000-0000-0000-000000000000', '2026-11-01 00:10', 'mssql'))" => 9);
 sub conditions_of
 {
 	my ($condition, $role) = @_;
@@ -99,7 +104,7 @@ for my $condition (sort keys %conditions)
 	is(sql("SELECT count(*) FROM orders WHERE $condition"), $conditions{$condition}, 'which has the right rows');
 }
 
-# Under row-level security the planner may use a condition of the query before the policy's only if it is leakproof.
+# Under row-level security, the planner evaluates a condition before the policy only if it is leakproof.
 sql(<<'SQL');
 CREATE ROLE reader;
 GRANT SELECT ON orders TO reader;
@@ -116,9 +121,10 @@ for my $condition (sort keys %secured)
 	like(conditions_of($condition, 'none'), $secured{$condition}, "$condition has an index");
 	like(conditions_of($condition, 'reader'), $secured{$condition}, 'and has it under row-level security');
 }
-is(sql('SET ROLE reader; SELECT count(*), count(DISTINCT owner) FROM orders WHERE id <@ \'[2026-11-02,2026-11-02 01:00)\''), '30|1',
+my $of_an_hour = q{SELECT count(*), count(DISTINCT owner) FROM orders WHERE id <@ '[2026-11-02,2026-11-02 01:00)'};
+is(sql("SET ROLE reader; $of_an_hour"), '30|1',
 	'of whose rows a reader sees his own');
-# It does so because they are declared leakproof. A function that can raise an error is not, and waits for the policy.
+# These functions are leakproof. A function that can raise an error is not, and is evaluated after the policy.
 unlike(conditions_of("comb_timestamp(old, 'mssql') < '2026-11-01 01:00'", 'reader'), qr/comb_timestamp/,
 	'comb_timestamp() with a layout waits');
 sql('ALTER FUNCTION hot_shard(uuid) NOT LEAKPROOF');

@@ -1,5 +1,5 @@
-# ALTER EXTENSION comb UPDATE gives what CREATE EXTENSION gives, object by object: from each version that is out, and from
-# one that is made here, for there may be none.
+# ALTER EXTENSION comb UPDATE gives the same objects as CREATE EXTENSION, from each released version, and from a version
+# that is made here, because there may be no released one.
 use strict;
 use warnings;
 use FindBin;
@@ -17,17 +17,19 @@ my $node = Comb::start_server('main');
 $node->safe_psql('postgres', 'CREATE ROLE owner LOGIN');
 my @as_owner = (extra_params => [ '-U', 'owner' ]);
 
-# The objects of the extension in a database, each with all that makes it: what pg_upgrade makes them anew from.
+# Returns the objects of the extension in a database as pg_upgrade's dump describes them.
 sub objects
 {
 	my ($database) = @_;
 	my ($dump, $err) = run_command([ 'pg_dump', '--schema-only', '--binary-upgrade', $node->connstr($database) ]);
 	is($err, '', "$database: the objects are read");
-	# of the numbers that objects have, and the keys that psql is given, none is like another
-	$dump =~ s/^(SELECT pg_catalog\.binary_upgrade_set_next_.*|-- For binary upgrade, must preserve .*|\\(un)?restrict .*)\n+//mg;
+	# The numbers of objects and the keys for psql differ each time.
+	$dump =~
+	  s/^(SELECT pg_catalog\.binary_upgrade_set_next_.*|-- For binary upgrade, must preserve .*|\\(un)?restrict .*)\n+//mg;
 	my (undef, %objects) = split /^-- Name: (.*?); Schema: .*\n/m, $dump;
 	my $members = $node->safe_psql($database, q{
-		SELECT count(*) FROM pg_depend AS d JOIN pg_extension AS e ON refobjid = e.oid AND refclassid = 'pg_extension'::regclass
+		SELECT count(*)
+		FROM pg_depend AS d JOIN pg_extension AS e ON refobjid = e.oid AND refclassid = 'pg_extension'::regclass
 		WHERE extname = 'comb' AND deptype = 'e'
 		  AND NOT (classid = 'pg_type'::regclass AND EXISTS (SELECT FROM pg_type WHERE typarray = objid))});
 	is(scalar(() = $dump =~ /^ALTER EXTENSION comb ADD /mg), $members, "all $members");
@@ -38,7 +40,8 @@ $node->safe_psql('postgres', 'CREATE DATABASE fresh OWNER owner');
 $node->safe_psql('fresh', 'CREATE EXTENSION comb', @as_owner);
 my $fresh = objects('fresh');
 
-# Installs a version, updates it, as somebody who is no superuser, and gives the objects that are not those of a new one.
+# Installs a version and updates it, as a user who is not a superuser. Returns the objects that differ from a new
+# installation.
 my $number = 0;
 sub differ_from
 {
@@ -57,16 +60,17 @@ SQL
 	return grep { ($updated->{$_} // '') ne ($fresh->{$_} // '') } sort keys %{ { %$fresh, %$updated } };
 }
 
-# Every version that CHANGELOG.md has can be installed and updated, and scripts are of no others.
+# Every version in CHANGELOG.md can be installed and updated, and there are no scripts of other versions.
 my @versions = slurp_file("$top/CHANGELOG.md") =~ /^## ([0-9.]+)/mg;
 for my $old (grep { $_ ne $version } @versions)
 {
 	is_deeply([ differ_from($old) ], [], "$old is updated to $version");
 }
 my $known = join '|', map { quotemeta } @versions;
-is(join(' ', grep { !m{/comb--($known)(--($known))?\.sql$} } glob "$top/sql/*"), '', 'scripts are of versions in CHANGELOG.md');
+is(join(' ', grep { !m{/comb--($known)(--($known))?\.sql$} } glob "$top/sql/*"),
+	'', 'scripts are of versions in CHANGELOG.md');
 
-# The version made here: half of this one, with a function and a comment that were otherwise.
+# The version made here has half of the objects, and one function and one comment that differ.
 my @statements = split /(?<=;\n)/, slurp_file("$top/sql/comb--$version.sql") =~ s/^\\echo.*\n//r;
 my $before = join '', splice @statements, 0, @statements / 2;
 $before =~ s/^(CREATE FUNCTION (\w+\([^)]*\))[^;]*) LEAKPROOF\n/$1\n/m or BAIL_OUT('no function to change');
@@ -84,7 +88,7 @@ script("0.test--$version", @changes, @statements);
 cmp_ok(scalar @statements, '>', 20, 'an update with much to do');
 is_deeply([ differ_from('0.test') ], [], 'gives the same as a new installation');
 
-# And one that forgets some of it is found out.
+# An update that forgets changes is noticed.
 script('0.bad', $before);
 script("0.bad--$version", @statements);
 is(scalar(() = differ_from('0.bad')), @changes, 'an update that forgets changes is found out');

@@ -1,4 +1,5 @@
-# The 58 random bits of comb_uuid() and the 38 of hot_uuid(): of a million ids of one session, and of a thousand sessions.
+# The 58 random bits of comb_uuid() and the 38 of hot_uuid(): of a million ids of one session, and of a thousand
+# sessions.
 #
 # All limits are such that good randomness fails about one run of this file in a million.
 use strict;
@@ -33,9 +34,9 @@ sub words
 }
 
 # The greatest deviation, in standard deviations, of the number of ones among bits that stand in one place of all ids.
-# For 58 bits, 116 numbers are taken (58 places, and the differences to the id before), and each of them is beyond 6.2 in
-# one case of 1.8 thousand million: one false alarm in 15 million samples. That is a chi-square of 38.4 with one degree of
-# freedom.
+# For 58 bits, 116 numbers are taken (58 places, and the differences to the id before), and each of them is beyond 6.2
+# in one case of 1.8 thousand million: one false alarm in 15 million samples. That is a chi-square of 38.4 with one
+# degree of freedom.
 my $limit = 6.2;
 
 sub deviation
@@ -60,8 +61,8 @@ sub deviation
 }
 
 # How many blocks of 20,000 bits fail the tests of FIPS 140-2 (monobit, poker, runs, long run, continuous run). Good
-# randomness fails about one in 1100 (88 of 100,000 from /dev/urandom). A million ids of 58 bits have 2899 blocks; even if
-# one in 900 failed, more than 20 would in less than one sample of a thousand million.
+# randomness fails about one in 1100 (88 of 100,000 from /dev/urandom). A million ids of 58 bits have 2899 blocks; even
+# if one in 900 failed, more than 20 would in less than one sample of a thousand million.
 my $fips_limit = 20;
 
 sub fips_failures

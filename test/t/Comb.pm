@@ -1,4 +1,4 @@
-# What several tests of comb need.
+# Functions that several tests need.
 package Comb;
 
 use strict;
@@ -11,7 +11,7 @@ my $top = "$ENV{SANDBOX}/comb";
 
 # start_server(NAME, OPTION => VALUE ...): a new server, running.
 #   settings     lines of its postgresql.conf
-#   streaming    what other servers may replicate from it, as PostgreSQL::Test::Cluster's init names it (1, 'logical')
+#   streaming    the replication that it allows: 1 or 'logical'
 #   environment  variables of its environment, a hash
 sub start_server
 {
@@ -24,7 +24,7 @@ sub start_server
 	return $node;
 }
 
-# Compiles test/stress; gives the program.
+# Compiles test/stress, and returns the program.
 sub build_stress
 {
 	my $program = PostgreSQL::Test::Utils::tempdir() . '/stress';
@@ -33,7 +33,8 @@ sub build_stress
 	return $program;
 }
 
-# run_stress(PROGRAM, NODE, SESSIONS, HOW LONG, ORDER [, KIND]): whether it found the order that was demanded, and no repeats.
+# run_stress(PROGRAM, NODE, SESSIONS, HOW LONG, ORDER [, KIND]): whether the ids had the required order, and none
+# repeated.
 sub run_stress
 {
 	my ($program, $node, @how) = @_;
@@ -43,7 +44,7 @@ sub run_stress
 	return $held && !$err;
 }
 
-# A copy of the source without what was built there, which a build in another folder would take; gives the folder.
+# Copies the source without what was built there, because make would use that. Returns the folder.
 sub copy_source
 {
 	my $copy = PostgreSQL::Test::Utils::tempdir();
@@ -51,7 +52,7 @@ sub copy_source
 	return $copy;
 }
 
-# What a server needs in its environment to run on a clock that is read from a file; none where libfaketime is not there.
+# Returns a file, and the environment in which a server reads its clock from that file.
 sub faked_clock
 {
 	my ($library) = glob '/usr/lib/*/faketime/libfaketime.so.1';
@@ -66,8 +67,8 @@ sub faked_clock
 		DONT_FAKE_MONOTONIC => 1);
 }
 
-# A library that holds up one write of a saved stamp: the next one after the file that SLOW_SAVE names has appeared, for as
-# many milliseconds as the file says. To be loaded before libfaketime.
+# Compiles a library that delays one write of a saved stamp: the next write after the file that SLOW_SAVE names has
+# appeared, by as many milliseconds as the file says. The library must be loaded before libfaketime.
 sub build_slow_save
 {
 	my $library = PostgreSQL::Test::Utils::tempdir() . '/slow_save.so';
@@ -75,7 +76,8 @@ sub build_slow_save
 	return $library;
 }
 
-# set_clock(FILE, OFFSET): '-1h', '+2y' ... from the machine's own clock. Moved into place, so that no reader sees half.
+# set_clock(FILE, OFFSET): sets a faked clock to an offset from the machine's clock, such as '-1h' or '+2y'. The file is
+# moved into place, so that no reader sees half of it.
 sub set_clock
 {
 	my ($file, $offset) = @_;
@@ -83,15 +85,16 @@ sub set_clock
 	rename "$file.new", $file or BAIL_OUT("rename: $!");
 }
 
-# How many errors the subscriptions of a database have had. Versions name the kinds of errors differently.
+# The number of errors of a database's subscriptions. Versions of PostgreSQL name the kinds of errors differently.
 sub replication_errors
 {
 	my ($node, $database) = @_;
 	return $node->safe_psql($database, q{
-		SELECT sum(value::bigint) FROM pg_stat_subscription_stats AS s, jsonb_each_text(to_jsonb(s)) WHERE key ~ '_error_count$'});
+		SELECT sum(value::bigint)
+		FROM pg_stat_subscription_stats AS s, jsonb_each_text(to_jsonb(s)) WHERE key ~ '_error_count$'});
 }
 
-# True where each of the given ids (as text, which sorts as PostgreSQL's uuid does) is greater than the one before.
+# Whether each of the given ids is greater than the one before. Their text sorts as PostgreSQL's uuid does.
 sub ascending
 {
 	for my $i (1 .. $#_)

@@ -1,4 +1,4 @@
-# The examples of the documents, read and run.
+# Reads and runs the examples of the documents.
 package Document;
 use strict;
 use warnings;
@@ -8,7 +8,7 @@ use Test::More;
 
 our @EXPORT = qw(blocks run_blocks);
 
-# Strips what differs from run to run or server to server without meaning anything.
+# Removes what differs between runs or servers without meaning anything.
 sub plain
 {
 	my @lines = split /\n/, $_[0];
@@ -23,8 +23,8 @@ sub plain
 	return join "\n", grep { $_ ne '' && !/^\(\d+ rows?\)$/ } @lines;
 }
 
-# The ```sql blocks of a document that have a label after the word, or with an empty one, those that have none. A ```text
-# block that follows one holds its output.
+# Returns the ```sql blocks of a document that have a label, or with an empty label those that have none. A ```text
+# block after a block is its expected output.
 sub blocks
 {
 	my ($file, $label) = @_;
@@ -38,7 +38,8 @@ sub blocks
 	return @blocks;
 }
 
-# Runs blocks in one session. Each gives what stands below it, or at least no error. Options are psql's, for variables.
+# Runs blocks in one session, and tests that each gives its expected output, or at least no error. The options are
+# psql's.
 sub run_blocks
 {
 	my ($name, $node, $database, $blocks, @options) = @_;
@@ -47,7 +48,8 @@ sub run_blocks
 	my $path = PostgreSQL::Test::Utils::tempdir() . '/document.sql';
 	append_to_file($path, $script);
 	my $options = join ' ', map { "'$_'" } @options;
-	my $output = `psql -X -q -v VERBOSITY=terse $options -h '@{[$node->host]}' -p @{[$node->port]} -f '$path' $database 2>&1`;
+	my $server = "-h '@{[$node->host]}' -p @{[$node->port]}";
+	my $output = `psql -X -q -v VERBOSITY=terse $options $server -f '$path' $database 2>&1`;
 	my (undef, @outputs) = split /^=== block \d+\n/m, $output, -1;
 	is(scalar @outputs, scalar @$blocks, "$name: all blocks ran");
 

@@ -47,9 +47,11 @@ SELECT comb_uuid(timestamptz '2026-11-01' + n * interval '1 hour'), hot_uuid(n %
 
 CREATE TABLE by_time (id uuid PRIMARY KEY DEFAULT comb_uuid(), n int) PARTITION BY RANGE (id);
 CREATE TABLE by_time_oct PARTITION OF by_time FOR VALUES FROM (MINVALUE) TO (comb_boundary('2026-11-01'));
-CREATE TABLE by_time_nov PARTITION OF by_time FOR VALUES FROM (comb_boundary('2026-11-01')) TO (comb_boundary('2026-12-01'));
+CREATE TABLE by_time_nov PARTITION OF by_time
+    FOR VALUES FROM (comb_boundary('2026-11-01')) TO (comb_boundary('2026-12-01'));
 CREATE TABLE by_time_dec PARTITION OF by_time FOR VALUES FROM (comb_boundary('2026-12-01')) TO (MAXVALUE);
-INSERT INTO by_time SELECT comb_uuid(timestamptz '2026-10-15' + n * interval '1 day'), n FROM generate_series(1, 90) AS n;
+INSERT INTO by_time
+SELECT comb_uuid(timestamptz '2026-10-15' + n * interval '1 day'), n FROM generate_series(1, 90) AS n;
 
 CREATE TABLE by_shard (id uuid PRIMARY KEY DEFAULT hot_uuid(3), n int) PARTITION BY HASH (id hot_shard_ops);
 CREATE TABLE by_shard_0 PARTITION OF by_shard FOR VALUES WITH (MODULUS 4, REMAINDER 0);
@@ -62,7 +64,8 @@ INSERT INTO by_shard_lines SELECT id, n FROM by_shard;
 
 CREATE VIEW novembers AS SELECT id, comb_timestamp_micros(id), hot @# 7 AS seven, id <@ during AS inside FROM orders
     WHERE id BETWEEN timestamptz '2026-11-01' AND timestamptz '2026-11-03';
-CREATE MATERIALIZED VIEW days AS SELECT date_trunc('day', comb_timestamp(id), 'UTC') AS day, count(*) FROM by_time GROUP BY 1;
+CREATE MATERIALIZED VIEW days AS
+    SELECT date_trunc('day', comb_timestamp(id), 'UTC') AS day, count(*) FROM by_time GROUP BY 1;
 CREATE UNIQUE INDEX ON days (day);
 CREATE FUNCTION of_shard(shard int, since timestamptz) RETURNS SETOF orders LANGUAGE sql STABLE
     BEGIN ATOMIC SELECT * FROM orders WHERE hot @# shard AND id >= since; END;
@@ -81,7 +84,8 @@ sub sample_contents
 		my %read = map { $_ => 1 } $plan =~ /Scan.* on (by_\w+?)(?:_pkey)?\b/g;
 		return "\n$_[0]: " . join ' ', sort keys %read;
 	};
-	my $schema = $node->safe_psql($database, q{SELECT quote_ident(extnamespace::regnamespace::text) FROM pg_extension WHERE extname = 'comb'});
+	my $schema = $node->safe_psql($database,
+		q{SELECT quote_ident(extnamespace::regnamespace::text) FROM pg_extension WHERE extname = 'comb'});
 	return $node->safe_psql($database, <<"SQL")
 SET search_path = ''; SET TimeZone = 'UTC';
 SELECT * FROM public.orders ORDER BY id;

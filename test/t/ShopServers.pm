@@ -18,7 +18,7 @@ sub start_shop_server
 	return $server;
 }
 
-# Runs a query on a server, and gives its result and the numbers of those nodes in whose logs a statement appears for it.
+# Runs a query on a server. Returns its result, and the numbers of the nodes whose logs have a statement for it.
 sub seen_on
 {
 	my ($server, $sql, @nodes) = @_;

@@ -1,17 +1,18 @@
-# What all cases need: the server, the candidates, a way to run pgbench, what was measured, and progress.
+# What all cases need to measure: the server, the candidates, a way to run pgbench, and progress.
 package Bench;
 
 use strict;
 use warnings;
 use Exporter 'import';
 use File::Glob ':bsd_glob';
-use List::Util qw(max min shuffle sum);
+use Figures;
+use List::Util qw(shuffle sum);
 use Time::HiRes qw(time);
 
-our @EXPORT = qw(quick sql value psql_file pgbench run_command restart candidates candidate in_turn empty autovacuum
-  record values_of median range_of ratio add_step run_steps cores);
+our @EXPORT = qw(quick sql value psql_file keep_script pgbench run_command restart candidates in_turn empty autovacuum
+  add_step run_steps cores);
 
-# quick(FULL, QUICK): the second where the run shall be quick.
+# quick(FULL, QUICK): the second in a quick run.
 sub quick { return $_[ $ENV{QUICK} ? 1 : 0 ] }
 
 sub cores { return scalar grep { /^processor/ } slurp('/proc/cpuinfo') }
@@ -58,6 +59,9 @@ sub psql_file
 	return grep { @$_ } @tables;
 }
 
+# Runs a script, and keeps the tables that it prints under its name.
+sub keep_script { my ($name, @options) = @_; keep_tables($name, psql_file("test/bench/$name.sql", @options)); return }
+
 # Starts the server again, with other settings than those in its file.
 sub restart
 {
@@ -66,12 +70,13 @@ sub restart
 	sql('CHECKPOINT');
 	run_command('pg_ctl', '-D', $data, '-w', '-t', 600, '-m', 'fast', 'stop');
 	# by system, because the server inherits the output, so that reading it would never end
-	system('pg_ctl', '-D', $data, '-w', '-t', 600, '-s', '-l', "$ENV{SANDBOX}/server.log", '-o', join(' ', map { "-c $_" } @settings), 'start') == 0
+	my @start = ('pg_ctl', '-D', $data, '-w', '-t', 600, '-s', '-l', "$ENV{SANDBOX}/server.log");
+	system(@start, '-o', join(' ', map { "-c $_" } @settings), 'start') == 0
 	  or die "the server did not start again\n";
 }
 
-# pgbench(SCRIPT, {VARIABLE => VALUE}, OPTION ...): transactions a second, the average latency of each statement in ms,
-# and those of all transactions in us, in order, with `--log`.
+# pgbench(SCRIPT, {VARIABLE => VALUE}, OPTION ...): transactions per second, the average latency of each statement in
+# ms, and with `--log` the latencies of all transactions in us, in order.
 sub pgbench
 {
 	my ($script, $define, @options) = @_;
@@ -95,18 +100,19 @@ sub pgbench
 
 # ---- the candidates ------------------------------------------------------------------------------------------------
 
-my @candidates;
-
 # All of them, as test/bench/schema.sql has them.
 sub candidates
 {
-	@candidates = map { { name => $_->[0], label => $_->[1], call => $_->[2], by_client => $_->[0] eq 'bigint_client' ? 1 : 0 } }
-	  sql('SELECT name, label, call FROM candidate ORDER BY place')
-	  unless @candidates;
+	keep_tables('candidate', [ sql('SELECT name, label, call FROM candidate ORDER BY place') ])
+	  unless tables_of('candidate');
+	my @candidates;
+	for my $row (@{ (tables_of('candidate'))[0] })
+	{
+		my ($name, $label, $call) = @$row;
+		push @candidates, { name => $name, label => $label, call => $call, by_client => int($name eq 'bigint_client') };
+	}
 	return @candidates;
 }
-
-sub candidate { my ($name) = @_; return (grep { $_->{name} eq $name } candidates())[0] }
 
 # A round's order: another each time, so that no candidate always comes after the same one; the same in each run.
 srand 9562;
@@ -121,34 +127,11 @@ sub empty
 }
 
 # autovacuum(CANDIDATE, 'on' or 'off'): for its main table.
-sub autovacuum { my ($candidate, $enabled) = @_; sql("ALTER TABLE $candidate->{name} SET (autovacuum_enabled = $enabled)") }
-
-# ---- what was measured ---------------------------------------------------------------------------------------------
-
-my %measured;
-
-# record(WHAT, NAME, NUMBER): once a round, so that the n-th numbers of two names belong to one round.
-sub record { my ($what, $name, $number) = @_; push @{ $measured{$what}{$name} }, $number }
-
-sub values_of { my ($what, $name) = @_; return @{ $measured{$what}{$name} // [] } }
-
-sub median_of
+sub autovacuum
 {
-	my @sorted = sort { $a <=> $b } @_;
-	return @sorted ? ($sorted[ $#sorted / 2 ] + $sorted[ @sorted / 2 ]) / 2 : undef;
-}
-
-sub median { return median_of(values_of(@_)) }
-
-sub range_of { my @all = values_of(@_); return (min(@all), max(@all)) }
-
-# The median of the rounds' own ratios, so that what else the machine did falls on both; of the rounds that both have.
-sub ratio
-{
-	my ($what, $name, $base) = @_;
-	my @of = values_of($what, $name);
-	my @to = values_of($what, $base);
-	return median_of(map { $of[$_] / $to[$_] } 0 .. min($#of, $#to));
+	my ($candidate, $enabled) = @_;
+	sql("ALTER TABLE $candidate->{name} SET (autovacuum_enabled = $enabled)");
+	return;
 }
 
 # ---- progress ------------------------------------------------------------------------------------------------------

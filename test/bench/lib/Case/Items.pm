@@ -1,20 +1,24 @@
-# Case 7: a child table with three rows to each parent, and an index on what refers to the parent.
+# Case 7: a child table with three rows for each parent, and an index on the column that refers to the parent.
 package Case::Items;
 
 use strict;
 use warnings;
 use Bench;
+use Figures;
 use Page;
 
 my $parents = quick(100_000, 5_000);
 
 sub plan
 {
+	fact('parents', $parents);
 	add_step(quick(4, 1), 'case 7', sub { empty($_) for candidates() });
 	for my $round (1 .. quick(3, 1))
 	{
-		add_step(quick(2.1, 0.3), "case 7, parents and children: $_->{label}, round $round", items_of($_)) for in_turn(candidates());
+		add_step(quick(2.1, 0.3), "case 7, parents and children: $_->{label}, round $round", items_of($_))
+		  for in_turn(candidates());
 	}
+	return;
 }
 
 sub items_of
@@ -24,7 +28,8 @@ sub items_of
 	return sub {
 		empty($candidate);
 		my $from = value('SELECT pg_current_wal_insert_lsn()');
-		my $run = pgbench('items.sql', { key => $name, items => "${name}_item", by_client => $candidate->{by_client}, n => 0 }, '-t', $parents / 1000);
+		my %variables = (key => $name, items => "${name}_item", by_client => $candidate->{by_client}, n => 0);
+		my $run = pgbench('items.sql', \%variables, '-t', $parents / 1000);
 		record('items', $name, $parents / 1000 / $run->{tps});
 		record('items WAL', $name, value("SELECT (pg_current_wal_insert_lsn() - '$from') / 1048576.0"));
 		record('items index', $name, value("SELECT pg_relation_size('${name}_item_parent_idx') / 1048576.0"));
@@ -33,19 +38,22 @@ sub items_of
 	};
 }
 
-sub section
+sub goals { return }
+
+sub items_table
 {
-	my @names = map { $_->{name} } candidates();
-	return "## 7. Foreign keys\n\n"
-	  . number($parents) . ' parents with three children each, a thousand parents a statement (`items.sql`): the child refers to the parent, and has an index on that. '
-	  . "A key is in four places, so its size counts more than in case 2. Medians and ranges of the rounds.\n\n"
-	  . table(
-		[ 'key', 'seconds', 'to `comb_uuid()`', 'children, MB', 'their index, MB', 'WAL, MB' ],
-		map {
-			[ candidate($_)->{label}, with_range('items', $_), number(ratio('items', $_, 'comb_uuid')), number(median('items table', $_)),
-				number(median('items index', $_)), number(median('items WAL', $_)) ]
-		} @names)
-	  . 'In seconds, ' . as_good(1, 'items', @names);
+	my @rows;
+	for my $name (names())
+	{
+		push @rows,
+		  [
+			label($name), with_range('items', $name), number(ratio('items', $name, 'comb_uuid')),
+			map { number(median("items $_", $name)) } 'table', 'index', 'WAL'
+		  ];
+	}
+	return table([ 'key', 'seconds', 'to `comb_uuid()`', 'children, MB', 'their index, MB', 'WAL, MB' ], @rows);
 }
+
+sub parts { return (items_table => \&items_table) }
 
 1;

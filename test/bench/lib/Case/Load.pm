@@ -1,10 +1,11 @@
-# Case 2, the classical test: two million rows into an empty table, the first million and the second; and the index that
-# several sessions leave when they load a million rows together.
+# Case 2, the classical test: rows into an empty table, and as many again; and the index after several sessions loaded
+# rows together.
 package Case::Load;
 
 use strict;
 use warnings;
 use Bench;
+use Figures;
 use List::Util qw(min);
 use Page;
 
@@ -14,19 +15,23 @@ my $joint_rows = quick(1_000_000, 48_000);
 
 sub plan
 {
+	fact('load rows', $rows);
+	fact('joint load rows', $joint_rows);
 	for my $round (1 .. quick(3, 1))
 	{
 		for my $sessions (@sessions)
 		{
-			add_step(quick(2.7, 0.3), "case 2, a load from $sessions sessions: $_->{label}, round $round", joint_load_of($_, $sessions))
+			my $what = "case 2, a load from $sessions sessions";
+			add_step(quick(2.7, 0.3), "$what: $_->{label}, round $round", joint_load_of($_, $sessions))
 			  for in_turn(candidates());
 		}
 	}
 	for my $round (1 .. quick(5, 1))
 	{
-		add_step(quick(5.4, 0.6), "case 2, two loads of " . number($rows) . " rows: $_->{label}, round $round", load_of($_))
-		  for in_turn(candidates());
+		my $what = 'case 2, two loads of ' . number($rows) . ' rows';
+		add_step(quick(5.4, 0.6), "$what: $_->{label}, round $round", load_of($_)) for in_turn(candidates());
 	}
+	return;
 }
 
 sub load_of
@@ -38,14 +43,14 @@ sub load_of
 		my $both = 0;
 		for my $n (0, 1)
 		{
-			my $tps = pgbench('load.sql', { key => $name, by_client => $candidate->{by_client}, n => $n, rows => $rows, width => 100 }, '-t', 1)->{tps};
-			record($n ? 'second load' : 'first load', $name, 1 / $tps);
-			$both += 1 / $tps;
+			my %variables = (key => $name, by_client => $candidate->{by_client}, n => $n, rows => $rows, width => 100);
+			my $seconds = 1 / pgbench('load.sql', \%variables, '-t', 1)->{tps};
+			record($n ? 'second load' : 'first load', $name, $seconds);
+			$both += $seconds;
 		}
 		record('load', $name, $both);
-		my ($index, $table) = @{ (sql("SELECT pg_relation_size('${name}_pkey') / 1048576.0, pg_table_size('$name') / 1048576.0"))[0] };
-		record('index size', $name, $index);
-		record('table size', $name, $table);
+		record('index size', $name, value("SELECT pg_relation_size('${name}_pkey') / 1048576.0"));
+		record('table size', $name, value("SELECT pg_table_size('$name') / 1048576.0"));
 		record('leaf density', $name, value("SELECT avg_leaf_density FROM pgstatindex('${name}_pkey')"));
 	};
 }
@@ -53,38 +58,44 @@ sub load_of
 sub joint_load_of
 {
 	my ($candidate, $sessions) = @_;
-	my $name = $candidate->{name};
+	my ($name, $by_client) = @{$candidate}{qw(name by_client)};
 	return sub {
 		empty($candidate);
-		pgbench('load.sql', { key => $name, by_client => $candidate->{by_client}, n => 0, rows => 1000, width => 100 },
-			'-c', $sessions, '-j', min($sessions, cores()), '-t', $joint_rows / 1000 / $sessions);
-		record("index size, $sessions sessions", $name, value("SELECT pg_relation_size('${name}_pkey') / 1048576.0"));
-		record("leaf density, $sessions sessions", $name, value("SELECT avg_leaf_density FROM pgstatindex('${name}_pkey')"));
+		my %variables = (key => $name, by_client => $by_client, n => 0, rows => 1000, width => 100);
+		my @options = ('-c', $sessions, '-j', min($sessions, cores()), '-t', $joint_rows / 1000 / $sessions);
+		pgbench('load.sql', \%variables, @options);
+		my ($what, $index) = ("$sessions sessions", "${name}_pkey");
+		record("index size, $what", $name, value("SELECT pg_relation_size('$index') / 1048576.0"));
+		record("leaf density, $what", $name, value("SELECT avg_leaf_density FROM pgstatindex('$index')"));
 	};
 }
 
-sub section
+sub goals
 {
-	my @names = map { $_->{name} } candidates();
 	goal('two loads, time of `comb_uuid()` to bigint identity', '<=', 1, ratio('load', 'comb_uuid', 'bigint_identity'));
 	goal('two loads, to bigint identity with `CACHE 100`', '<=', 1.05, ratio('load', 'comb_uuid', 'bigint_cached'),
-		'such an identity costs little more to make, and is 8 bytes shorter in the table, in the index and in the WAL.');
+		'such an identity takes little time to make, and is 8 bytes shorter in the table, the index and the WAL.');
 	goal('two loads, to `gen_random_uuid()`', '<=', 0.45, ratio('load', 'comb_uuid', 'gen_random_uuid'));
 	goal('leaf density of the index on `comb_uuid()`, %', '>=', 89, median('leaf density', 'comb_uuid'));
-
-	for my $sessions (@sessions)
+	for my $what (map { "$_ sessions" } @sessions)
 	{
-		goal("leaf density of the index on `hot_uuid()`, $sessions sessions, %", '>=', 89, median("leaf density, $sessions sessions", 'hot_uuid'));
-		goal("size of the index on `hot_uuid()`, $sessions sessions, to `comb_uuid()`", '<=', 1.02, ratio("index size, $sessions sessions", 'hot_uuid', 'comb_uuid'));
+		goal("leaf density of the index on `hot_uuid()`, $what, %", '>=', 89, median("leaf density, $what", 'hot_uuid'));
+		goal("size of the index on `hot_uuid()`, $what, to `comb_uuid()`",
+			'<=', 1.02, ratio("index size, $what", 'hot_uuid', 'comb_uuid'));
 	}
+	return;
+}
 
-	my $data = join '', map { sprintf "\"%s\" %f %f %s\n", candidate($_)->{label}, median('first load', $_), median('second load', $_), color($_) =~ s/#/0x/r }
-	  reverse @names;
-	my $last = $#names;
-	return "## 2. The classical test\n\n"
-	  . number($rows) . " rows with a text of 100 characters into an empty table, and as many again, each load one `INSERT ... SELECT` "
-	  . "(`load.sql`). Seconds; medians, and ranges of the rounds.\n\n"
-	  . chart('load', 900, 60 + 30 * @names, 'Seconds of the first load and the second for each key', <<"END")
+sub load_chart
+{
+	my $data = '';
+	for my $name (reverse names())
+	{
+		$data .= sprintf "\"%s\" %f %f %s\n", label($name), median('first load', $name), median('second load', $name),
+		  color($name) =~ s/#/0x/r;
+	}
+	my $last = names() - 1;
+	return chart('load', 900, 90 + 30 * $last, 'Seconds of the first load and the second for each key', <<"END");
 \$data << EOD
 ${data}EOD
 set style fill solid 0.85
@@ -97,21 +108,43 @@ set grid xtics lc rgb '#dddddd'
 plot \$data using (\$2/2):0:(\$2/2):(0.36):4:ytic(1) with boxxyerror lc rgb variable, \\
      '' using (\$2+\$3/2):0:(\$3/2):(0.36):4 with boxxyerror lc rgb variable fs solid 0.5
 END
-	  . table(
-		[ 'key', 'first', 'second', 'both, to `comb_uuid()`', 'index, MB', 'table, MB', 'leaf density, %' ],
-		map {
-			[ candidate($_)->{label}, with_range('first load', $_), with_range('second load', $_), number(ratio('load', $_, 'comb_uuid')),
-				map { number($_) } median('index size', $_), median('table size', $_), median('leaf density', $_) ]
-		} @names)
-	  . 'In the time of both loads, ' . as_good(1, 'load', @names) . 'In the size of the index, ' . as_good(1, 'index size', @names)
-	  . 'The index that ' . join(' and ', @sessions) . ' sessions leave when they load ' . number($joint_rows) . " rows together, 1,000 a statement (`load.sql`).\n\n"
-	  . table(
-		[ 'key', map { ("index with $_ sessions, MB", 'to `comb_uuid()`', 'leaf density, %') } @sessions ],
-		map {
-			my $name = $_;
-			[ candidate($name)->{label},
-				map { (with_range("index size, $_ sessions", $name), number(ratio("index size, $_ sessions", $name, 'comb_uuid')), with_range("leaf density, $_ sessions", $name)) } @sessions ]
-		} @names);
+}
+
+sub load_table
+{
+	my @rows;
+	for my $name (names())
+	{
+		push @rows,
+		  [
+			label($name), with_range('first load', $name), with_range('second load', $name),
+			map { number($_) } ratio('load', $name, 'comb_uuid'), median('index size', $name), median('table size', $name),
+			median('leaf density', $name)
+		  ];
+	}
+	return table(
+		[ 'key', 'first', 'second', 'both, to `comb_uuid()`', 'index, MB', 'table, MB', 'leaf density, %' ], @rows);
+}
+
+sub joint_load_table
+{
+	my $cells = sub {
+		my ($name, $what) = @_;
+		my $ratio = number(ratio("index size, $what", $name, 'comb_uuid'));
+		return (with_range("index size, $what", $name), $ratio, with_range("leaf density, $what", $name));
+	};
+	my @rows;
+	for my $name (names())
+	{
+		push @rows, [ label($name), map { $cells->($name, "$_ sessions") } @sessions ];
+	}
+	my @head = map { ("index with $_ sessions, MB", 'to `comb_uuid()`', 'leaf density, %') } @sessions;
+	return table([ 'key', @head ], @rows);
+}
+
+sub parts
+{
+	return (load_chart => \&load_chart, load_table => \&load_table, joint_load_table => \&joint_load_table);
 }
 
 1;

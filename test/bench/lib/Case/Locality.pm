@@ -1,123 +1,155 @@
-# Case 4: where in the index inserts fall, what they dirty there and what that writes, as the WAL tells it.
+# Case 4: where in the index inserts go, which pages they dirty there and how much WAL that writes.
 package Case::Locality;
 
 use strict;
 use warnings;
 use Bench;
-use List::Util qw(sum0);
+use Figures;
+use List::Util qw(min sum0);
 use Page;
 
-# 3,000 rows a second for 30 seconds lie between two checkpoints.
+# 3,000 rows per second for 30 seconds are between two checkpoints.
 my $checkpoints = quick(4, 2);
 my $statements = quick(90, 10);
 my $rows = $checkpoints * $statements * 1000;
+# The chart counts inserts by their time, in columns, and by their place in the index, in lines.
+my ($columns, $lines) = (60, 50);
 
-my %heat;
-
-# On the tables that case 2 leaves.
+# Works on the tables that case 2 leaves.
 sub plan
 {
-	# the WAL must be there to be read
-	add_step(0.1, 'case 4', sub { sql('ALTER SYSTEM SET wal_keep_size = \'64GB\''); sql('SELECT pg_reload_conf()') });
+	fact('locality rows', $rows);
+	fact('rows between checkpoints', $statements * 1000);
+	# The WAL must be kept to be read.
+	add_step(0.1, 'case 4', sub { sql(q{ALTER SYSTEM SET wal_keep_size = '64GB'}); sql('SELECT pg_reload_conf()') });
 	add_step(2.7, "case 4, insert locality: $_->{label}", locality_of($_)) for candidates();
 	add_step(0.1, 'case 4', sub { sql('ALTER SYSTEM RESET wal_keep_size'); sql('SELECT pg_reload_conf()') });
+	return;
 }
 
 sub locality_of
 {
 	my ($candidate) = @_;
-	my $name = $candidate->{name};
+	my ($name, $by_client) = @{$candidate}{qw(name by_client)};
 	return sub {
-		my $n = $candidate->{by_client} ? value("SELECT max(id) / 64000 + 1 FROM $name") : 0;
+		my $n = $by_client ? value("SELECT max(id) / 64000 + 1 FROM $name") : 0;
 		sql('CHECKPOINT');
 		my $from = value('SELECT pg_current_wal_insert_lsn()');
 		for my $interval (0 .. $checkpoints - 1)
 		{
 			sql('CHECKPOINT') if $interval;
-			pgbench('load.sql',
-				{ key => $name, by_client => $candidate->{by_client}, n => $n + $interval * $statements, rows => 1000, width => 100 },
-				'-t', $statements);
+			my %variables = (key => $name, by_client => $by_client, rows => 1000, width => 100);
+			pgbench('load.sql', { %variables, n => $n + $interval * $statements }, '-t', $statements);
 		}
 		my $to = value('SELECT pg_current_wal_insert_lsn()');
-		sql('CHECKPOINT'); # which writes the WAL to there and beyond
+		sql('CHECKPOINT'); # writes the WAL to there and beyond
 		read_wal($name, $from, $to);
 	};
 }
 
-# Of the transactions that insert into the index: what autovacuum writes at the same time is left out.
+# Reads the WAL of the transactions that insert into the index. What autovacuum writes at the same time is left out.
 sub read_wal
 {
 	my ($name, $from, $to) = @_;
-	my ($index, $pages) = @{ (sql("SELECT relfilenode, pg_relation_size(oid) / 8192 FROM pg_class WHERE relname = '${name}_pkey'"))[0] };
-	open my $wal, '-|', 'pg_waldump', '-p', "$ENV{SANDBOX}/data/pg_wal", '-s', $from, '-e', $to or die "pg_waldump: $!\n";
+	my ($index) = value("SELECT pg_relation_filenode('${name}_pkey')");
+	my $pages = value("SELECT pg_relation_size('${name}_pkey') / 8192");
+	my $record = qr{^rmgr: (\S+) +len \(rec/tot\): *(\d+)/ *(\d+), tx: *(\d+),.*? desc: (\w+)};
+	open my $wal, '-|', 'pg_waldump', '-p', "$ENV{SANDBOX}/data/pg_wal", '-s', $from, '-e', $to
+	  or die "pg_waldump: $!\n";
 	my ($splits, $inserts) = (0, 0);
-	my (%records, %images, %touched, @heat); # by transaction
+	my (%bytes, %images, %touched); # by transaction
+	my @heat = map { [ (0) x $columns ] } 1 .. $lines;
+
 	while (<$wal>)
 	{
-		my ($manager, $size, $with_images, $of, $what) = m{^rmgr: (\S+) +len \(rec/tot\): *(\d+)/ *(\d+), tx: *(\d+),.*? desc: (\w+)} or next;
-		next if $of == 0;
-		$records{$of} += $size;
-		$images{$of} += $with_images - $size;
+		my ($manager, $size, $with_images, $transaction, $what) = /$record/ or next;
+		next if $transaction == 0;
+		$bytes{$transaction} += $size;
+		$images{$transaction} += $with_images - $size;
 		next if $manager ne 'Btree' || !/\/$index blk/;
-		$touched{$of}{$1} = 1 while m{/$index blk (\d+)}g;
+		$touched{$transaction}{$1} = 1 while m{/$index blk (\d+)}g;
 		$splits++ if $what =~ /^SPLIT/;
 		next unless $what =~ /^(INSERT_LEAF|INSERT_POST|SPLIT)/ && m{blkref #0: rel \S+/$index blk (\d+)};
-		$heat[ $inserts++ * 120 / $rows ][ $1 * 100 / $pages ]++;
+		$heat[ $1 * $lines / $pages ][ min($inserts++ * $columns / $rows, $columns - 1) ]++;
 	}
 	close $wal or die "pg_waldump failed\n";
 	my $images = sum0(@images{ keys %touched });
 	record('image bytes', $name, $images / $rows);
-	record('WAL bytes', $name, ($images + sum0(@records{ keys %touched })) / $rows);
+	record('WAL bytes', $name, ($images + sum0(@bytes{ keys %touched })) / $rows);
 	record('splits', $name, $splits / $rows * 1000);
 	record('pages dirtied', $name, sum0(map { scalar keys %$_ } values %touched) / $rows * 1000);
-	$heat{$name} = \@heat;
+	keep_tables("heat $name", \@heat);
+	return;
 }
 
-sub heat_map
+sub goals
 {
-	my @names = @_;
+	goal('WAL per row, to bigint identity', '<=', 1.07, ratio('WAL bytes', 'comb_uuid', 'bigint_identity'));
+	return;
+}
+
+sub heat_chart
+{
+	my @names = names();
 	my $across = 4;
-	my $script = "set multiplot layout " . int((@names + $across - 1) / $across) . ",$across\nunset key\nunset colorbox\nunset grid\n"
-	  . "set palette defined (0 '#ffffff', 0.02 '#c9d8ff', 0.3 '#1f4fd8', 0.65 '#d62728', 1 '#7a0000')\nset cbrange [0:" . log(1 + $rows / 120) . "]\n"
-	  . "set xrange [-0.5:119.5]\nset yrange [-0.5:99.5]\nunset xtics\nunset ytics\nset border 15\nset tmargin 2\nset bmargin 2\nset lmargin 3\nset rmargin 1\n"
-	  . "set xlabel 'inserts, from first to last' font ',10' offset 0,0.7\nset ylabel 'place in the index file' font ',10' offset 1,0\n";
+	my $down = int((@names + $across - 1) / $across);
+	my ($right, $top, $most) = ($columns - 0.5, $lines - 0.5, log(1 + fact('locality rows') / $columns));
+	my $script = <<"END";
+set multiplot layout $down,$across
+unset key
+unset colorbox
+unset grid
+set palette defined (0 '#ffffff', 0.02 '#c9d8ff', 0.3 '#1f4fd8', 0.65 '#d62728', 1 '#7a0000')
+set cbrange [0:$most]
+set xrange [-0.5:$right]
+set yrange [-0.5:$top]
+unset xtics
+unset ytics
+set border 15
+set tmargin 2
+set bmargin 2
+set lmargin 3
+set rmargin 1
+set xlabel 'inserts, from first to last' font ',10' offset 0,0.7
+set ylabel 'place in the index file' font ',10' offset 1,0
+END
 	for my $name (@names)
 	{
-		my $data = join "\n", map { my $page = $_; join ' ', map { sprintf '%.2f', log(1 + ($heat{$name}[$_][$page] // 0)) } 0 .. 119 } 0 .. 99;
-		$script .= "\$data << EOD\n$data\nEOD\nset title '" . candidate($name)->{label} . "' font ',12' offset 0,-0.6\n"
-		  . "plot \$data matrix using 1:2:3 with image\nundefine \$data\n";
+		my $label = label($name);
+		my $data = '';
+		for my $line (@{ (tables_of("heat $name"))[0] })
+		{
+			$data .= join(' ', map { sprintf '%.2f', log(1 + $_) } @$line) . "\n";
+		}
+		$script .= <<"END";
+\$data << EOD
+${data}EOD
+set title '$label' font ',12' offset 0,-0.6
+plot \$data matrix using 1:2:3 with image
+undefine \$data
+END
 	}
-	return chart('heat', 900, 190 * int((@names + $across - 1) / $across),
-		'Which pages of the index inserts touch, over time: random keys touch all, time-ordered ones the last', $script . "unset multiplot\n");
+	return chart('heat', 900, 190 * $down,
+		'Pages of the index that inserts change, over time: random keys change all pages, ordered keys the last ones',
+		$script . "unset multiplot\n");
 }
 
-sub at_a_glance
+sub locality_table
 {
-	return '- A thousand inserts dirty ' . number(median('pages dirtied', 'gen_random_uuid')) . ' pages of the index with a random key, and '
-	  . number(median('pages dirtied', 'comb_uuid')) . ' with `comb_uuid()`; the WAL, with checkpoints, is ' . number(median('WAL bytes', 'gen_random_uuid')) . ' bytes a row against '
-	  . number(median('WAL bytes', 'comb_uuid')) . " ([case 4](#4-insert-locality)).\n";
+	my @rows;
+	for my $name (names())
+	{
+		push @rows,
+		  [
+			label($name),
+			map { number($_) } median('WAL bytes', $name), median('image bytes', $name),
+			ratio('WAL bytes', $name, 'comb_uuid'), median('pages dirtied', $name), median('splits', $name)
+		  ];
+	}
+	my @head = ('WAL bytes per row', 'of these, full-page images', 'WAL to `comb_uuid()`');
+	return table([ 'key', @head, 'index pages dirtied per 1,000 rows', 'page splits per 1,000 rows' ], @rows);
 }
 
-sub section
-{
-	my @names = map { $_->{name} } candidates();
-	goal('WAL a row, to bigint identity', '<=', 1.07, ratio('WAL bytes', 'comb_uuid', 'bigint_identity'));
-
-	return "## 4. Insert locality\n\n"
-	  . 'Into the tables of case 2, ' . number($rows) . ' more rows, 1,000 a statement from one session (`load.sql`), with a checkpoint every '
-	  . number($statements * 1000) . " rows" . quick(', as there is every 30 seconds at 3,000 rows a second', '') . '. Counted in the WAL (`pg_waldump`), '
-	  . "of the inserting transactions, so the figures hardly vary from run to run.\n\n"
-	  . "Each column is a 120th of the inserts, each line a hundredth of the index; white is what no insert touched, and the redder, the more did:\n\n"
-	  . heat_map(@names)
-	  . table(
-		[ 'key', 'WAL bytes a row', 'of that full-page images', 'WAL to `comb_uuid()`', 'index pages dirtied per 1,000 rows', 'page splits per 1,000 rows' ],
-		map {
-			[ candidate($_)->{label}, number(median('WAL bytes', $_)), number(median('image bytes', $_)), number(ratio('WAL bytes', $_, 'comb_uuid')),
-				number(median('pages dirtied', $_)), number(median('splits', $_)) ]
-		} @names)
-	  . 'In WAL bytes, ' . as_good(1, 'WAL bytes', @names)
-	  . 'Leaf density stands in the table of case 2. `uuid_generate_v1mc()` begins with the low 32 bits of its time, which start again every seven minutes: '
-	  . "it looks ordered only in a run as short as this.\n\n";
-}
+sub parts { return (heat_chart => \&heat_chart, locality_table => \&locality_table) }
 
 1;

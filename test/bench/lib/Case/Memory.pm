@@ -4,6 +4,8 @@ package Case::Memory;
 use strict;
 use warnings;
 use Bench;
+use Figures;
+use List::Util qw(sum);
 use Page;
 use Time::HiRes qw(time);
 
@@ -12,13 +14,18 @@ my $index_size = quick(640, 20); # MB
 my $seconds = quick(90, 4); # at most, for one candidate
 my $chunk = quick(500_000, 50_000); # rows
 
-my (%line, %end);
-
 sub plan
 {
-	add_step(1, "case 5, starting the server with shared_buffers = ${buffers}MB", sub { restart("shared_buffers=${buffers}MB"); autovacuum($_, 'off') for candidates() });
+	fact('memory buffers', $buffers);
+	fact('memory index', $index_size);
+	fact('memory seconds', $seconds);
+	fact('memory chunk', $chunk);
+	add_step(
+		1, "case 5, starting the server with shared_buffers = ${buffers}MB",
+		sub { restart("shared_buffers=${buffers}MB"); autovacuum($_, 'off') for candidates() });
 	add_step(quick(40, 2), "case 5, larger than memory: $_->{label}", growth_of($_)) for in_turn(candidates());
 	add_step(1, 'case 5, starting the server as before', sub { autovacuum($_, 'on') for candidates(); restart() });
+	return;
 }
 
 sub growth_of
@@ -30,62 +37,69 @@ sub growth_of
 		my ($rows, $size, $start) = (0, 0, time);
 		while ($size < $index_size && time - $start < $seconds)
 		{
-			my $run = pgbench('load.sql',
-				{ key => $name, by_client => $candidate->{by_client}, n => $rows / 2000, rows => 1000, width => 0 },
-				'-c', 2, '-j', 2, '-t', $chunk / 2000);
+			my %variables = (key => $name, by_client => $candidate->{by_client}, rows => 1000, width => 0);
+			my @options = ('-c', 2, '-j', 2, '-t', $chunk / 2000);
+			my $run = pgbench('load.sql', { %variables, n => $rows / 2000 }, @options);
 			$rows += $chunk;
 			$size = value("SELECT pg_relation_size('${name}_pkey') / 1048576.0");
-			push @{ $line{$name} }, [ $rows / 1e6, $run->{tps} ];
 			record('growth', $name, $run->{tps});
 		}
-		$end{$name} = [ $rows / 1e6, $size ];
+		record('growth index', $name, $size);
 		sql("TRUNCATE $name, ${name}_item");
 	};
 }
 
+sub goals { return }
+
+# Million rows in the table after the n-th step.
+sub million_rows { my ($n) = @_; return $n * fact('memory chunk') / 1e6 }
+
 sub tenth_of
 {
 	my ($name, $last) = @_;
-	my @rates = map { $_->[1] } @{ $line{$name} };
+	my @rates = values_of('growth', $name);
 	my $count = int(@rates / 10) || 1;
-	@rates = $last ? @rates[ -$count .. -1 ] : @rates[ 0 .. $count - 1 ];
-	my $sum = 0;
-	$sum += $_ for @rates;
-	return $sum / $count;
+	return sum($last ? @rates[ -$count .. -1 ] : @rates[ 0 .. $count - 1 ]) / $count;
 }
 
-sub section
+sub memory_chart
 {
-	my @names = map { $_->{name} } candidates();
-	my $data = join '', map { my $name = $_; "\$$name << EOD\n" . join('', map { "@$_\n" } @{ $line{$name} }) . "EOD\n" } @names;
-	my $plot = join ', ', map {
-		"\$$_ using 1:2 with lines lw " . (/^(comb_uuid|gen_random_uuid|bigint_identity|uuidv7)$/ ? 3 : 1.5) . " lc rgb '" . color($_) . "' title '" . candidate($_)->{label} . "'"
-	} @names;
-	return "## 5. Larger than memory\n\n"
-	  . "`shared_buffers = ${buffers}MB`, and a table of keys whose index grows to " . number($index_size) . " MB, or as far as it gets in $seconds seconds: two clients, "
-	  . '1,000 rows a statement (`load.sql` with `width=0`). Autovacuum is off for these tables, because whom it hits is chance. What is larger than `shared_buffers` is still in the operating system\'s cache here; '
-	  . "where it is not, each page that a random key needs is read from the disk, and it falls further.\n\n"
-	  . chart('memory', 900, 440, 'Rows a second while the index outgrows memory: the random key falls off, ordered ones go on', <<"END")
+	my ($data, @plots) = ('');
+	for my $name (names())
+	{
+		my ($n, $color, $label) = (0, color($name), label($name));
+		my $width = $name =~ /^(comb_uuid|gen_random_uuid|bigint_identity|uuidv7)$/ ? 3 : 1.5;
+		$data .= "\$$name << EOD\n" . join('', map { million_rows(++$n) . " $_\n" } values_of('growth', $name)) . "EOD\n";
+		push @plots, "\$$name using 1:2 with lines lw $width lc rgb '$color' title '$label'";
+	}
+	my $plot = join ', ', @plots;
+	return chart('memory', 900, 440,
+		'Rows per second while the index outgrows memory: those of random keys fall, those of ordered keys do not', <<"END");
 $data
 set xlabel 'million rows in the table'
-set ylabel 'thousand rows a second'
+set ylabel 'thousand rows per second'
 set yrange [0:*]
 set xrange [0:*]
 plot $plot
 END
-	  . table(
-		[ 'key', 'thousand rows a second, median (range)', 'first tenth', 'last tenth', 'million rows', 'index, MB' ],
-		map { [ candidate($_)->{label}, with_range('growth', $_), number(tenth_of($_, 0)), number(tenth_of($_, 1)), number($end{$_}[0]), number($end{$_}[1]) ] } @names)
-	  . 'One run of each: what ranges is the run itself, in steps of ' . number($chunk) . ' rows. '
-	  . "Dips of some seconds hit now one key and now another, from run to run.\n\n"
-	  . 'In rows a second, step by step at the same number of rows, ' . as_good(0, 'growth', @names);
 }
 
-sub at_a_glance
+sub memory_table
 {
-	return '- While its index grows to ten times `shared_buffers`, a table takes ' . number(median('growth', 'comb_uuid')) . ' thousand rows a second with `comb_uuid()`, '
-	  . number(median('growth', 'bigint_identity')) . ' with a bigint identity, and ' . number(median('growth', 'gen_random_uuid'))
-	  . " with a random key, which falls off ([case 5](#5-larger-than-memory)).\n";
+	my @rows;
+	for my $name (names())
+	{
+		my $steps = values_of('growth', $name);
+		push @rows,
+		  [
+			label($name), with_range('growth', $name),
+			map { number($_) } tenth_of($name, 0), tenth_of($name, 1), million_rows($steps), median('growth index', $name)
+		  ];
+	}
+	my $rate = 'thousand rows per second, median (range)';
+	return table([ 'key', $rate, 'first tenth', 'last tenth', 'million rows', 'index, MB' ], @rows);
 }
+
+sub parts { return (memory_chart => \&memory_chart, memory_table => \&memory_table) }
 
 1;
