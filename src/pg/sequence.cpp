@@ -113,6 +113,20 @@ bool try_attach() {
   return false;
 }
 
+// Warns that ids start again from the clock, which is more than a day behind the last id.
+void warn_of_restart(stamp last, stamp now) {
+  // timestamptz_to_str has one buffer
+  char* last_text = pstrdup(timestamptz_to_str(timestamptz_from_stamp(last)));
+  ereport(
+      WARNING, errcode(ERRCODE_WARNING),
+      errmsg("ids start again from the clock, which is more than a day behind the last id"),
+      errdetail("The last id was made for %s, and the clock reads %s. Either the clock was ahead then, or it is "
+                "behind now.",
+                last_text, timestamptz_to_str(timestamptz_from_stamp(now))),
+      errhint("If the clock is behind now, set it: new ids follow it at once, and those made until then sort before "
+              "earlier ones. If it was ahead then, nothing has to be done: ids made then sort after new ones."));
+}
+
 // Raises the server's sequence to what is known from before: once when the server starts, to the end of the saved
 // window, and once after recovery, to the last commit that was replayed. Ids were made before their transactions
 // committed, and both times come from the same clock. No file is read or written under the lock.
@@ -141,7 +155,7 @@ void start(stamp now) {
     raise_to(stamp_from_micros(after_commit), origin::replayed_commit);
   if (before < reached) shared->progress.store(reached, std::memory_order_release);
   LWLockRelease(AddinShmemInitLock);
-  if (given_up != 0) warn_of_restart(micros_from_stamp(given_up), micros_from_stamp(now));
+  if (given_up != 0) warn_of_restart(given_up, now);
 }
 
 // Saves the window of the server's last stamp. Any number of processes may be about to write at a time, and one may be
@@ -202,7 +216,7 @@ sequence& find_sequence() {
     else if (follows(seen, now))
       raise(shared->last, seen);
     else
-      warn_of_restart(micros_from_stamp(seen), micros_from_stamp(now));
+      warn_of_restart(seen, now);
   }
   last_used = &found;
   if (!over_server || shared->progress.load(std::memory_order_relaxed) == phase::started) current_sequence = &found;
@@ -222,20 +236,7 @@ void note_window(sequence& from, stamp last, stamp next, stamp now) {
     save();
   else
     from.saved.store(window_of(next), std::memory_order_relaxed);
-  if (next < last) warn_of_restart(micros_from_stamp(last), micros_from_stamp(now));
-}
-
-void warn_of_restart(std::int64_t last, std::int64_t now) {
-  // timestamptz_to_str has one buffer
-  char* last_text = pstrdup(timestamptz_to_str(timestamptz_from_unix(last)));
-  ereport(
-      WARNING, errcode(ERRCODE_WARNING),
-      errmsg("ids start again from the clock, which is more than a day behind the last id"),
-      errdetail("The last id was made for %s, and the clock reads %s. Either the clock was ahead then, or it is "
-                "behind now.",
-                last_text, timestamptz_to_str(timestamptz_from_unix(now))),
-      errhint("If the clock is behind now, set it: new ids follow it at once, and those made until then sort before "
-              "earlier ones. If it was ahead then, nothing has to be done: ids made then sort after new ones."));
+  if (next < last) warn_of_restart(last, now);
 }
 
 void init_sequence() {

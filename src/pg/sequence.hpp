@@ -76,9 +76,6 @@ inline stamp next_stamp(stamp now) {
   return next_stamp(now, [](stamp last, stamp clock) noexcept { return step_sequence(last, clock); });
 }
 
-// Warns that ids start again from the clock, which is more than a day behind the last id. In Unix microseconds.
-void warn_of_restart(std::int64_t last, std::int64_t now);
-
 // Declares the setting and, in a server that preloads the library, reserves the shared memory. For _PG_init.
 void init_sequence();
 

@@ -88,6 +88,9 @@ ok(Comb::ascending(@lines), 'a session keeps its own order');
 my $warnings = () = $err =~ /WARNING:  no shared memory for comb: ids ascend within each session only/g;
 is($warnings, 1, 'with one warning');
 like($err, qr/HINT:  .*shared_preload_libraries/, 'that says what to do');
+($status, $out, $err) = $node->psql('postgres', 'SELECT comb_uuid() IS NULL; SELECT monotonicity, shared_memory FROM comb_status()');
+is($out, "f\nsession|full", 'the next session finds the same');
+is($err, '', 'but is not told again');
 $node->stop;
 
 # The hint of the warning helps.

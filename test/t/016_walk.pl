@@ -99,7 +99,10 @@ sub check
 		wrong('ids started again without a warning') unless warned();
 		($low, $high) = ('', $latest);
 	}
-	elsif (2 == grep { starts_again(seconds_of($low) - 1, $_) } @clock) { return wrong("$all[0] continues from $low, which was too far ahead") }
+	elsif (2 == grep { starts_again(seconds_of($low) - 1, $_) } @clock)
+	{
+		return wrong("$all[0] continues from $low, which was too far ahead");
+	}
 	for (@of_sessions)
 	{
 		my $before = $low;
@@ -251,7 +254,8 @@ sub session_order
 	return if in_server_order() < 3;
 	step('a session leaves for its own order');
 	# an id before, so that the session has something to take along
-	my ($before, $after) = map { stamp_of($_) } $it->{psql}->rows('SELECT comb_uuid(); SET comb.monotonicity = session; SELECT comb_uuid()');
+	my ($before, $after) = map { stamp_of($_) }
+	  $it->{psql}->rows('SELECT comb_uuid(); SET comb.monotonicity = session; SELECT comb_uuid()');
 	check(1, now(), now(), [$before]);
 	wrong("$after came after $before in session order") if $after le $before;
 	$it->{own} = $after;

@@ -30,7 +30,12 @@ sub start_at
 }
 
 # The kinds of ids, each with an order of its own because labels differ.
-my %kinds = (comb => 'comb_uuid()', v7 => 'comb_uuid_v7()', hot => 'hot_uuid(1)', made => q{comb_generate('postgres')}, made_v7 => q{comb_generate('v7')});
+my %kinds = (
+	comb => 'comb_uuid()',
+	v7 => 'comb_uuid_v7()',
+	hot => 'hot_uuid(1)',
+	made => q{comb_generate('postgres')},
+	made_v7 => q{comb_generate('v7')});
 my @kinds = sort keys %kinds;
 my $one_of_each = 'SELECT ' . join ', ', map { $kinds{$_} } @kinds;
 
@@ -95,7 +100,8 @@ set_clock($a, -10 * 86400);
 }
 $a->append_conf('postgresql.conf', 'wal_keep_size = 256MB');
 start_at($a, 0);
-$a->safe_psql('postgres', 'CREATE EXTENSION comb; CREATE TABLE ids (' . join(', ', map { "$_ uuid DEFAULT $kinds{$_}" } @kinds) . ')');
+my $columns = join ', ', map { "$_ uuid DEFAULT $kinds{$_}" } @kinds;
+$a->safe_psql('postgres', "CREATE EXTENSION comb; CREATE TABLE ids ($columns)");
 insert($a);
 $a->backup('first');
 my ($b, $c) = map { PostgreSQL::Test::Cluster->new($_) } 'b', 'c';
@@ -131,7 +137,8 @@ is(status($c), 'saved stamp|t', 'and comb_status() says why they are ahead of th
 # The first primary is rewound to follow, and takes over again.
 my $conf = slurp_file($a->data_dir . '/postgresql.conf');
 $c->safe_psql('postgres', 'CHECKPOINT');
-$a->command_ok([ 'pg_rewind', '--target-pgdata', $a->data_dir, '--source-server', $c->connstr('postgres') ], 'the first primary is rewound');
+my @rewind = ('pg_rewind', '--target-pgdata', $a->data_dir, '--source-server', $c->connstr('postgres'));
+$a->command_ok(\@rewind, 'the first primary is rewound');
 unlink $a->data_dir . '/postgresql.conf';
 append_to_file($a->data_dir . '/postgresql.conf', $conf);
 $a->enable_streaming($c);
@@ -144,9 +151,9 @@ $a->backup('later');
 insert($a);
 $a->safe_psql('postgres', q{SELECT pg_create_restore_point('here')});
 insert($a);
-$a->safe_psql('postgres', 'SELECT pg_switch_wal()');
-my $segment = $a->safe_psql('postgres', 'SELECT pg_walfile_name(pg_current_wal_lsn())');
-$a->poll_query_until('postgres', "SELECT last_archived_wal IS NOT NULL FROM pg_stat_archiver") or die 'nothing was archived';
+my $segment = $a->safe_psql('postgres', 'SELECT pg_walfile_name(pg_switch_wal())');
+$a->poll_query_until('postgres', "SELECT last_archived_wal >= '$segment' FROM pg_stat_archiver")
+  or die 'nothing was archived';
 $a->stop;
 
 # restore(NAME, SECONDS): a server that has recovered to the restore point.
@@ -155,7 +162,8 @@ sub restore
 	my ($name, $seconds) = @_;
 	my $node = PostgreSQL::Test::Cluster->new($name);
 	$node->init_from_backup($a, 'later', has_restoring => 1, standby => 0);
-	$node->append_conf('postgresql.conf', "archive_mode = off\nrecovery_target_name = 'here'\nrecovery_target_action = promote\n");
+	$node->append_conf('postgresql.conf', "archive_mode = off\nrecovery_target_name = 'here'\n");
+	$node->append_conf('postgresql.conf', "recovery_target_action = promote\n");
 	start_at($node, $seconds);
 	$node->poll_query_until('postgres', 'SELECT NOT pg_is_in_recovery()') or die 'no end of recovery';
 	return $node;
@@ -174,7 +182,8 @@ my $e = restore('e', -2 * 86400);
 my ($status, $out, $err) = $e->psql('postgres', 'SELECT comb_uuid(); SELECT comb_uuid()');
 my @warnings = $err =~ /WARNING: .*start again from the clock.*/mg;
 is(scalar @warnings, 1, 'a commit two days ahead is not followed, with one warning') or diag($err);
-is($e->safe_psql('postgres', 'SELECT comb_timestamp_micros(comb_uuid()) <= clock_timestamp()'), 't', 'and ids are at the clock');
+my $at_clock = $e->safe_psql('postgres', 'SELECT comb_timestamp_micros(comb_uuid()) <= clock_timestamp()');
+is($at_clock, 't', 'and ids are at the clock');
 is(status($e), 'clock|f', 'as comb_status() says');
 $e->stop;
 

@@ -40,7 +40,11 @@ sub restart_at
 	$node->stop;
 	return start_at($seconds);
 }
-sub ids { return split /\n/, $node->safe_psql('postgres', 'SELECT comb_uuid() FROM generate_series(1, ' . ($_[0] // 1) . ')') }
+sub ids
+{
+	my $number = $_[0] // 1;
+	return split /\n/, $node->safe_psql('postgres', "SELECT comb_uuid() FROM generate_series(1, $number)");
+}
 sub status { return $node->safe_psql('postgres', "SELECT $_[0] FROM comb_status()") }
 
 # The warnings in the server's log since the last look.
@@ -122,7 +126,8 @@ ids();
 set_clock(1200);
 append_to_file($slow, '1500');
 $session = $node->background_psql('postgres');
-my $held_up = IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres'), '-c', 'SELECT comb_uuid()' ], '>', \my $late);
+my @one_id = ('psql', '-XAtq', '-d', $node->connstr('postgres'), '-c', 'SELECT comb_uuid()');
+my $held_up = IPC::Run::start(\@one_id, '>', \my $late);
 for (1 .. 100)
 {
 	last unless -e $slow;
@@ -186,7 +191,8 @@ for (1 .. 3)
 	Time::HiRes::sleep(0.15);
 }
 is(status('save_error'), 'Is a directory', 'comb_status() says why it cannot be written');
-my @lines = slurp_file($node->logfile, $log_start) =~ m{LOG:  could not write file "pg_stat/comb.stamp": Is a directory}g;
+my $failure = qr{LOG:  could not write file "pg_stat/comb.stamp": Is a directory};
+my @lines = slurp_file($node->logfile, $log_start) =~ /$failure/g;
 is(scalar @lines, 1, 'and the log once');
 rmdir $saved or die $!;
 ids();

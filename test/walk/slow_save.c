@@ -1,5 +1,5 @@
-// For LD_PRELOAD: holds up the next write of a saved stamp for as many milliseconds as the file named by SLOW_SAVE says.
-// The write that is held up removes the file first, so that all others pass.
+// For LD_PRELOAD: holds up the next write of a saved stamp for as many milliseconds as the file that SLOW_SAVE names
+// says. The write that is held up removes the file first, so that all others pass.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>
