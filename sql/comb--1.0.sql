@@ -98,6 +98,48 @@ AS 'MODULE_PATHNAME', 'comb_reset';
 REVOKE ALL ON FUNCTION comb_reset() FROM PUBLIC;
 COMMENT ON FUNCTION comb_reset() IS 'set the sequence of ids back to the clock';
 
+-- The watermark: the id below which no row appears any more. Every row with a smaller id that comb_uuid(), comb_uuid_v7()
+-- or hot_uuid(shard) made on this server, in the transaction that inserted the row, is visible to each snapshot taken
+-- after the call, or never will be. So a reader loses no row that asks for ids from the last watermark to this one.
+-- Never less than a watermark returned before, unless comb_reset() or a wrong clock set the sequence back.
+--
+-- comb_watermark() is labelled version 4. It is exact for keys of comb_uuid(), and safe for keys of comb_uuid_v7(), of
+-- which those of the same millisecond come with the next watermark. comb_watermark_v7() is labelled version 7, and only
+-- for tables whose keys are all of version 7. hot_watermark() is for keys of hot_uuid(shard), of all shards.
+--
+-- Error 0A000 in a statement that reads tables, because the snapshot of that statement is older than the watermark;
+-- 25000 in REPEATABLE READ and SERIALIZABLE, for the same reason; 55000 on a standby; 53200 where no shared memory is
+-- left.
+
+CREATE FUNCTION comb_watermark_support(internal) RETURNS internal
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'comb_watermark_support';
+COMMENT ON FUNCTION comb_watermark_support(internal) IS 'refuses comb_watermark in statements that read tables';
+
+CREATE FUNCTION comb_watermark() RETURNS uuid
+LANGUAGE C VOLATILE PARALLEL RESTRICTED SUPPORT comb_watermark_support
+AS 'MODULE_PATHNAME', 'comb_watermark';
+COMMENT ON FUNCTION comb_watermark() IS 'uuid below which all rows are visible';
+
+CREATE FUNCTION comb_watermark_v7() RETURNS uuid
+LANGUAGE C VOLATILE PARALLEL RESTRICTED SUPPORT comb_watermark_support
+AS 'MODULE_PATHNAME', 'comb_watermark_v7';
+COMMENT ON FUNCTION comb_watermark_v7() IS 'uuid of version 7 below which all rows are visible';
+
+CREATE FUNCTION hot_watermark() RETURNS uuid
+LANGUAGE C VOLATILE PARALLEL RESTRICTED SUPPORT comb_watermark_support
+AS 'MODULE_PATHNAME', 'hot_watermark';
+COMMENT ON FUNCTION hot_watermark() IS 'uuid of hot_uuid below which all rows are visible';
+
+-- What the watermark waits for: a row for each transaction that has taken an id and has not ended, with the process that
+-- runs it (pid) or the name it was prepared under (prepared), and the time of its first id, rounded down to the
+-- millisecond (since). The oldest one holds the watermark back. Errors 55000 and 53200 as above.
+
+CREATE FUNCTION comb_watermark_holders(OUT pid int, OUT since timestamptz, OUT prepared text) RETURNS SETOF record
+LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 10
+AS 'MODULE_PATHNAME', 'comb_watermark_holders';
+COMMENT ON FUNCTION comb_watermark_holders() IS 'transactions that hold the watermark back';
+
 -- A layout says where the time is stored in a uuid, and on which clock. Functions take and return it as text: one of
 -- the names in doc/reference.md, exactly as written there, or error 22023 with the list of names. The layouts come from
 -- RT.Comb (postgres, mssql, oracle, legacy_postgres), Nilsson's COMB and NHibernate (legacy), SequentialGuid

@@ -2,6 +2,7 @@
 #include "estimates.hpp"
 #include "postgres.hpp"
 #include "sequence.hpp"
+#include "watermark.hpp"
 
 extern "C" {
 __attribute__((visibility("default"))) const Pg_magic_struct* Pg_magic_func();
@@ -14,5 +15,6 @@ PG_MODULE_MAGIC;
 __attribute__((visibility("default"))) void _PG_init() {
   comb::pg::init_estimates();
   comb::pg::init_sequence();
+  comb::pg::init_watermark();
 }
 }

@@ -6,21 +6,29 @@ extern "C" {
 
 #include <access/htup_details.h>
 #include <access/table.h>
+#include <access/transam.h>
 #include <access/xact.h>
 #include <access/xlog.h>
 #include <access/xlogrecovery.h>
 #include <catalog/pg_am.h>
+#include <catalog/pg_class.h>
 #include <catalog/pg_statistic.h>
 #include <catalog/pg_type.h>
 #include <common/file_perm.h>
+#include <common/pg_prng.h>
+#include <executor/spi.h>
 #include <fmgr.h>
 #include <funcapi.h>
 #include <lib/stringinfo.h>
 #include <miscadmin.h>
+#include <nodes/nodeFuncs.h>
 #include <nodes/pathnodes.h>
+#include <nodes/supportnodes.h>
 #include <optimizer/optimizer.h>
 #include <storage/ipc.h>
+#include <storage/lock.h>
 #include <storage/lwlock.h>
+#include <storage/proc.h>
 #include <storage/shmem.h>
 #include <utils/array.h>
 #include <utils/builtins.h>
@@ -34,6 +42,33 @@ extern "C" {
 #include <utils/timestamp.h>
 #include <utils/uuid.h>
 }
+
+namespace comb::pg {
+
+// The place of a process in the server's array of processes, and the local id of its transaction, 0 outside of one.
+#if PG_VERSION_NUM >= 170000
+inline int process_number(const PGPROC* process) { return static_cast<int>(GetNumberFromPGProc(process)); }
+inline LocalTransactionId local_transaction(const PGPROC* process) { return process->vxid.lxid; }
+#else
+inline int process_number(const PGPROC* process) { return process->pgprocno; }
+inline LocalTransactionId local_transaction(const PGPROC* process) { return process->lxid; }
+#endif
+
+// Calls a function for each part of an expression, or of a query and its subqueries, until it returns true.
+using node_visitor = bool (*)(Node*, void*);
+#if PG_VERSION_NUM >= 160000
+inline bool visit_parts(Node* node, node_visitor visit) { return expression_tree_walker(node, visit, nullptr); }
+inline bool visit_parts(Query* query, node_visitor visit) { return query_tree_walker(query, visit, nullptr, 0); }
+#else
+using untyped_visitor = bool (*)();
+inline untyped_visitor untyped(node_visitor visit) {
+  return reinterpret_cast<untyped_visitor>(reinterpret_cast<void*>(visit));
+}
+inline bool visit_parts(Node* node, node_visitor visit) { return expression_tree_walker(node, untyped(visit), nullptr); }
+inline bool visit_parts(Query* query, node_visitor visit) { return query_tree_walker(query, untyped(visit), nullptr, 0); }
+#endif
+
+}  // namespace comb::pg
 
 // Declares a function that SQL can call, visible whatever -fvisibility says (PostgreSQL 15 leaves that to us).
 #define COMB_FUNCTION(name)                                                        \

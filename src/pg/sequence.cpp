@@ -6,6 +6,7 @@
 #include "datum.hpp"
 #include "postgres.hpp"
 #include "saved_stamp.hpp"
+#include "watermark.hpp"
 
 namespace comb::pg {
 
@@ -59,10 +60,11 @@ void raise(std::atomic<stamp>& last, stamp bound) {
   }
 }
 
-// Finds the server's sequence in shared memory, or makes it. Any process can do so on first use, because 128 bytes fit
-// into what a server keeps spare. Raises an error if shared memory is full.
+// Finds the server's sequence and the announcements in shared memory, or makes them. Any process can do so on first use,
+// because they fit into what a server keeps spare. Raises an error if shared memory is full.
 void attach() {
   LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
+  attach_announcements();
   bool found;
   void* memory = ShmemInitStruct("comb", sizeof(shared_sequence), &found);
   shared = found ? static_cast<shared_sequence*>(memory) : new (memory) shared_sequence;
@@ -99,18 +101,6 @@ bool has_memory_for(void (*action)()) {
   }
   PG_END_TRY();
   return fits;
-}
-
-// Attaches, or returns false if shared memory is full. The first process of the server that finds it full warns.
-bool try_attach() {
-  if (shared != nullptr || shared_memory_is_full) return shared != nullptr;
-  if (has_memory_for(attach)) return true;
-  shared_memory_is_full = true;
-  if (!has_memory_for(look_whether_told) || !server_was_told)
-    ereport(WARNING, errcode(ERRCODE_OUT_OF_MEMORY),
-            errmsg("no shared memory for comb: ids ascend within each session only"),
-            errhint("Add comb to shared_preload_libraries, which reserves the memory when the server starts."));
-  return false;
 }
 
 // Warns that ids start again from the clock, which is more than a day behind the last id.
@@ -177,7 +167,7 @@ shmem_startup_hook_type next_shmem_startup_hook = nullptr;
 
 void request_shared_memory() {
   if (next_shmem_request_hook) next_shmem_request_hook();
-  RequestAddinShmemSpace(sizeof(shared_sequence));
+  RequestAddinShmemSpace(sizeof(shared_sequence) + announcements_size());
 }
 
 void take_shared_memory() {
@@ -202,8 +192,21 @@ bool in_server_order() { return setting == static_cast<int>(monotonicity::server
 
 }  // namespace
 
-sequence& find_sequence() {
-  const stamp now = clock_stamp();
+// The first process of the server that finds shared memory full warns.
+bool try_attach() {
+  if (shared != nullptr || shared_memory_is_full) return shared != nullptr;
+  if (has_memory_for(attach)) return true;
+  shared_memory_is_full = true;
+  if (!has_memory_for(look_whether_told) || !server_was_told)
+    ereport(WARNING, errcode(ERRCODE_OUT_OF_MEMORY),
+            errmsg("no shared memory for comb: ids ascend within each session only"),
+            errhint("Add comb to shared_preload_libraries, which reserves the memory when the server starts."));
+  return false;
+}
+
+namespace {
+
+sequence& find_sequence(stamp now) {
   const bool over_server = in_server_order();
   sequence& found = over_server ? *shared : own;
   if (over_server) start(now);
@@ -219,8 +222,27 @@ sequence& find_sequence() {
       warn_of_restart(seen, now);
   }
   last_used = &found;
-  if (!over_server || shared->progress.load(std::memory_order_relaxed) == phase::started) current_sequence = &found;
   return found;
+}
+
+}  // namespace
+
+void begin_stamps(stamp now) {
+  const bool in_recovery = RecoveryInProgress();
+  current_sequence = &find_sequence(now);
+  if (try_attach()) {
+    announce(step_sequence(current_sequence->last.load(std::memory_order_relaxed), now).next);
+    // In session order too, the first stamp of a transaction is greater than those that watermarks took before it.
+    const stamp last = shared->last.load(std::memory_order_relaxed);
+    if (current_sequence == &own && follows(last, now)) raise(own.last, last);
+  }
+  using_transaction = in_recovery ? InvalidLocalTransactionId : local_transaction(MyProc);
+}
+
+stamp next_server_stamp() {
+  const stamp now = clock_stamp();
+  start(now);
+  return take_next(*shared, now, usual_step);
 }
 
 stamp stamp_far_ahead(stamp last, stamp now, step_function next_step) {
@@ -244,8 +266,8 @@ void init_sequence() {
       "comb.monotonicity", "Over what new ids ascend: all sessions of the server, or each session by itself.",
       "With \"session\", ids of different sessions have no order while a clock that stepped back catches up, nor over "
       "a restart. It spares sessions on many processors the one word that all of them write to.",
-      &setting, setting, setting_values, PGC_SUSET, 0, nullptr, [](int, void*) { current_sequence = nullptr; },
-      nullptr);
+      &setting, setting, setting_values, PGC_SUSET, 0, nullptr,
+      [](int, void*) { using_transaction = InvalidLocalTransactionId; }, nullptr);
   MarkGUCPrefixReserved("comb");
 
   if (process_shared_preload_libraries_in_progress) {
@@ -291,11 +313,15 @@ COMB_FUNCTION(comb_status) {
   return HeapTupleGetDatum(heap_form_tuple(row, values, nulls));
 }
 
-// Sets the sequence back to the clock.
+// Sets the sequence back to the clock. In session order, the server's as well, because transactions follow it.
 COMB_FUNCTION(comb_reset) {
-  sequence& found = find_sequence();
-  found.last.store(clock_stamp(), std::memory_order_relaxed);
-  if (&found == shared) save();
+  const stamp now = clock_stamp();
+  find_sequence(now);
+  own.last.store(now, std::memory_order_relaxed);
+  if (shared != nullptr) {
+    shared->last.store(now, std::memory_order_relaxed);
+    save();
+  }
   PG_RETURN_VOID();
 }
 

@@ -4,6 +4,8 @@
 #include <time.h>
 
 #include "comb/generator.hpp"
+#include "delay.hpp"
+#include "postgres.hpp"
 
 namespace comb::pg {
 
@@ -31,13 +33,19 @@ struct sequence {
   std::atomic<stamp> saved = no_window;  // the window that was saved last
 };
 
-// The sequence in use. Null until the first id, after a change of comb.monotonicity, and while the server is in
-// recovery, because the end of recovery may raise the last stamp.
+// The sequence in use, and the local id of the transaction that uses it. The first stamp of each transaction finds the
+// sequence anew, as does the first one after a change of comb.monotonicity. While the server is in recovery every stamp
+// does, because the end of recovery may raise the last stamp.
 inline constinit sequence* current_sequence = nullptr;
+inline constinit LocalTransactionId using_transaction = InvalidLocalTransactionId;
 
-// Finds the sequence that comb.monotonicity asks for, and starts it if this is its first use since the server started.
-// Raises no error if shared memory is full: it warns and returns the session's own sequence.
-sequence& find_sequence();
+// What a transaction needs before its first stamp. Finds the sequence that comb.monotonicity asks for, and starts it if
+// this is its first use since the server started; then announces the transaction to comb_watermark().
+// Raises no error if shared memory is full: it warns, and finds the session's own sequence.
+void begin_stamps(stamp now);
+
+// Attaches to the shared memory of comb, or returns false if shared memory is full.
+bool try_attach();
 
 // How a stamp follows the last: step_sequence, or a function of the core for ids that keep less than a stamp.
 using step_function = sequence_step (*)(stamp last, stamp now) noexcept;
@@ -49,32 +57,41 @@ stamp stamp_far_ahead(stamp last, stamp now, step_function next_step);
 // Saves the window of the stamp `next` that was just taken, and warns if the sequence started again from the clock.
 void note_window(sequence& from, stamp last, stamp next, stamp now);
 
-// Takes the next stamp of the sequence, by step_sequence or another step, when the clock reads `now`.
+// Takes the next stamp of a sequence, by step_sequence or another step, when the clock reads `now`.
 //
 // A stamp is returned only after its window was saved: a server that is killed afterwards starts again above it.
 template <class Step>
-inline stamp next_stamp(stamp now, Step next_step) {
-  sequence* from = current_sequence;
-  if (!from) [[unlikely]]
-    from = &find_sequence();
+inline stamp take_next(sequence& from, stamp now, Step next_step) {
   // take_stamp() of the core, but for what is rare: a call of its own, which keeps all else in registers
-  stamp last = from->last.load(std::memory_order_relaxed);
+  stamp last = from.last.load(std::memory_order_relaxed);
   stamp next;
   do {
     const sequence_step step = next_step(last, now);
     next = step.next;
     if (step.restarted) [[unlikely]]
       next = stamp_far_ahead(last, now, next_step);
-  } while (!from->last.compare_exchange_weak(last, next, std::memory_order_relaxed));
-  if (window_of(next ^ from->saved.load(std::memory_order_relaxed)) != 0) [[unlikely]]
-    note_window(*from, last, next, now);
+  } while (!from.last.compare_exchange_weak(last, next, std::memory_order_relaxed));
+  random_delay();
+  if (window_of(next ^ from.saved.load(std::memory_order_relaxed)) != 0) [[unlikely]]
+    note_window(from, last, next, now);
   return next;
 }
 
-// By step_sequence, which is inlined only if its type tells the compiler what it is.
-inline stamp next_stamp(stamp now) {
-  return next_stamp(now, [](stamp last, stamp clock) noexcept { return step_sequence(last, clock); });
+// Takes the next stamp of the sequence in use.
+template <class Step>
+inline stamp next_stamp(stamp now, Step next_step) {
+  if (using_transaction != local_transaction(MyProc)) [[unlikely]]
+    begin_stamps(now);
+  return take_next(*current_sequence, now, next_step);
 }
+
+// step_sequence, which is inlined only if its type tells the compiler what it is.
+inline constexpr auto usual_step = [](stamp last, stamp clock) noexcept { return step_sequence(last, clock); };
+
+inline stamp next_stamp(stamp now) { return next_stamp(now, usual_step); }
+
+// Takes the next stamp of the server's sequence, in any order of ids. Shared memory must be attached.
+stamp next_server_stamp();
 
 // Declares the setting and, in a server that preloads the library, reserves the shared memory. For _PG_init.
 void init_sequence();

@@ -1,0 +1,97 @@
+-- Up to which id a table can be read without gaps, and who holds that back.
+CREATE TABLE made (id uuid PRIMARY KEY DEFAULT comb_uuid(), n int);
+INSERT INTO made (n) VALUES (1);
+SELECT comb_watermark() AS watermark \gset
+SELECT count(*) FILTER (WHERE id < :'watermark') AS below, count(*) FROM made;
+
+-- Ids of a running transaction are above it, and hold it back until the transaction ends.
+BEGIN;
+INSERT INTO made (n) VALUES (2);
+SELECT pid = pg_backend_pid() AS mine, now() - since < interval '1 minute' AS recent, prepared FROM comb_watermark_holders();
+SELECT comb_watermark() AS held \gset
+SELECT count(*) FILTER (WHERE id < :'held') AS below, count(*) FROM made;
+COMMIT;
+SELECT * FROM comb_watermark_holders();
+SELECT comb_watermark() AS released \gset
+SELECT count(*) FILTER (WHERE id < :'released') AS below, count(*) FROM made;
+SELECT :'held'::uuid >= :'watermark' AS held, :'released'::uuid > :'held' AS released;
+
+-- Labels and times.
+SELECT comb_watermark()::text ~ '^.{14}4.{4}[89ab]' AS version_4, comb_watermark_v7()::text ~ '^.{14}7.{4}[89ab]' AS version_7;
+SELECT comb_timestamp(comb_watermark()) BETWEEN now() - interval '1 minute' AND clock_timestamp() AS recent;
+
+-- Hot ids of all shards.
+SELECT hot_uuid(-1) AS before \gset
+SELECT hot_watermark() AS watermark \gset
+SELECT :'before'::uuid < :'watermark' AS before, :'watermark' < hot_uuid(0) AS after, hot_shard(:'watermark') AS shard;
+
+-- It is called in a statement of its own.
+CREATE TABLE places (reader text PRIMARY KEY, place uuid);
+CREATE VIEW latest AS SELECT comb_watermark() AS watermark;
+CREATE FUNCTION latest() RETURNS uuid LANGUAGE sql AS 'SELECT comb_watermark()';
+INSERT INTO places VALUES ('a', comb_watermark());
+INSERT INTO places SELECT 'a', watermark FROM latest ON CONFLICT (reader) DO UPDATE SET place = excluded.place;
+SELECT place > :'released' AS later FROM places;
+SELECT count(*) FROM latest, generate_series(1, 2);
+SELECT count(comb_watermark()) FROM pg_catalog.pg_class WHERE relname = 'pg_class';
+\set VERBOSITY sqlstate
+SELECT count(*) FROM made WHERE id < comb_watermark();
+SELECT count(*) FROM made WHERE id < (SELECT comb_watermark());
+SELECT count(*) FROM made, comb_watermark() AS w WHERE id < w;
+SELECT count(*) FROM made, latest WHERE id < watermark;
+SELECT count(*) FROM made WHERE id < latest();
+SELECT comb_watermark(), (SELECT max(n) FROM made);
+SELECT (SELECT max(n) FROM made) ORDER BY comb_watermark();
+SELECT (SELECT max(n) FROM made) LIMIT length(comb_watermark()::text);
+SELECT comb_watermark(), ARRAY(SELECT n FROM made);
+SELECT comb_watermark() UNION ALL SELECT id FROM made;
+SELECT id FROM made EXCEPT SELECT comb_watermark_v7();
+WITH w AS (SELECT comb_watermark()) SELECT count(*) FROM made, w;
+WITH w AS MATERIALIZED (SELECT n FROM made) SELECT comb_watermark();
+WITH w AS MATERIALIZED (SELECT n FROM made) SELECT comb_watermark(), (SELECT count(*) FROM w);
+SELECT comb_watermark() WHERE EXISTS (SELECT FROM made);
+UPDATE places SET place = comb_watermark();
+DELETE FROM places WHERE place < comb_watermark();
+INSERT INTO places SELECT n::text, comb_watermark() FROM made;
+INSERT INTO places SELECT reader, comb_watermark() FROM places;
+PREPARE reading AS SELECT count(*) FROM made WHERE id < comb_watermark();
+EXECUTE reading;
+\set VERBOSITY default
+SELECT count(*) FROM made WHERE id < comb_watermark();
+
+-- A snapshot that is older than the call would miss rows.
+BEGIN ISOLATION LEVEL REPEATABLE READ;
+SELECT comb_watermark();
+ROLLBACK;
+BEGIN ISOLATION LEVEL SERIALIZABLE;
+SELECT comb_watermark_v7();
+ROLLBACK;
+
+-- A transaction that has failed, or has rolled back to a savepoint.
+BEGIN;
+INSERT INTO made (n) VALUES (3);
+SELECT 1 / 0;
+ROLLBACK;
+SELECT * FROM comb_watermark_holders();
+BEGIN;
+SAVEPOINT s;
+INSERT INTO made (n) VALUES (3);
+ROLLBACK TO s;
+SELECT count(*) FROM comb_watermark_holders();
+ROLLBACK;
+
+-- In session order too.
+SET comb.monotonicity = session;
+SELECT comb_watermark() AS before \gset
+BEGIN;
+INSERT INTO made (n) VALUES (4);
+SELECT comb_watermark() AS held \gset
+SELECT n FROM made WHERE id >= :'before' AND id < :'held';
+COMMIT;
+SELECT comb_watermark() AS released \gset
+SELECT n FROM made WHERE id >= :'held' AND id < :'released';
+RESET comb.monotonicity;
+
+DROP FUNCTION latest();
+DROP VIEW latest;
+DROP TABLE made, places;

@@ -1,0 +1,109 @@
+# Readers up to comb_watermark() receive each committed row exactly once: at full speed, with random delays between the
+# steps inside the library, and while the clock steps and the server is killed and started again.
+#
+#   SEED=number     repeats the choices of an earlier run; a run prints its seed first
+#   SECONDS=number  how long it runs, one minute by default
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::RealBin;
+use Comb;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes qw(sleep time);
+
+my $seed = $ENV{SEED} || int(time * 1000) % 1_000_000;
+my $seconds = $ENV{SECONDS} || 60;
+note("SEED=$seed SECONDS=$seconds");
+srand($seed);
+
+my $top = "$ENV{SANDBOX}/comb";
+my $readers = PostgreSQL::Test::Utils::tempdir() . '/readers';
+system_or_bail("g++ -std=c++20 -O2 -Wall -Wextra -o $readers $top/test/watermark/readers.cpp"
+	  . ' $(pkg-config --cflags --libs libpq) -pthread');
+my $delayed = Comb::copy_source();
+system_or_bail("make -s -C $delayed CXX='g++ -DCOMB_DELAYS' with_llvm=no comb.so >$delayed/build.log 2>&1");
+
+my ($clock, %environment) = Comb::faked_clock();
+my $node = PostgreSQL::Test::Cluster->new('main');
+$node->init;
+$node->append_conf('postgresql.conf', join "\n", 'log_statement = none', 'max_connections = 40',
+	'max_prepared_transactions = 20', 'restart_after_crash = on', 'parallel_setup_cost = 0', 'parallel_tuple_cost = 0',
+	'min_parallel_table_scan_size = 0', 'parallel_leader_participation = off', '');
+
+# make_tables(DATABASE, LIBRARY): with the functions of a library that is not installed, if one is given.
+sub make_tables
+{
+	my ($database, $library) = @_;
+	$node->safe_psql('postgres', "CREATE DATABASE $database");
+	$node->safe_psql($database, slurp_file("$top/test/watermark/setup.sql"));
+	$node->safe_psql($database, "UPDATE pg_proc SET probin = '$library' WHERE probin = '\$libdir/comb'") if $library;
+}
+
+# run_readers(DATABASE, SECONDS, MEANWHILE): whether the watermark was right, and how many rows the naive reader lost.
+sub run_readers
+{
+	my ($database, $time, $meanwhile) = @_;
+	my ($out, $err) = ('', '');
+	my $run = IPC::Run::start([ $readers, $node->connstr($database), $seed, $time ], '>', \$out, '2>', \$err, IPC::Run::timeout($time + 300));
+	$meanwhile->(time + $time) if $meanwhile;
+	my $right = $run->finish && !$err;
+	note($out);
+	diag($out, $err) unless $right;
+	my ($lost) = $out =~ /^naive: \d+ rows, (\d+) lost/m;
+	return ($right, $lost // 0);
+}
+
+$node->start;
+make_tables('fast');
+like($node->safe_psql('fast', 'EXPLAIN SELECT comb_uuid() FROM numbers WHERE n <= 20'), qr/Gather/,
+	'parallel workers make ids');
+my ($right, $naive) = run_readers('fast', $seconds * 0.2);
+ok($right, 'at full speed');
+
+make_tables('delayed', "$delayed/comb");
+($right, my $lost) = run_readers('delayed', $seconds * 0.3);
+ok($right, 'with random delays');
+$naive += $lost;
+$node->stop;
+
+# Steps of the clock, of up to an hour; and each way to end a session or the server.
+local @ENV{ keys %environment } = values %environment;
+Comb::set_clock($clock, '+0');
+$node->start;
+make_tables('disturbed', "$delayed/comb");
+my %disturb = (
+	clock => sub { Comb::set_clock($clock, sprintf '%+d', int(rand(7200)) - 3600) },
+	kill => sub {
+		my @pids = split /\n/, ($node->psql('postgres',
+			"SELECT pid FROM pg_stat_activity WHERE datname = 'disturbed' AND backend_type = 'client backend'"))[1] // '';
+		kill 'KILL', $pids[ rand @pids ] if @pids;
+	},
+	terminate => sub {
+		$node->psql('postgres', "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'disturbed' AND random() < 0.5");
+	},
+	fast => sub { $node->stop('fast'); $node->start },
+	immediate => sub { $node->stop('immediate'); $node->start });
+my @kinds = sort keys %disturb;
+($right, $lost) = run_readers('disturbed', $seconds * 0.5, sub {
+	my ($until) = @_;
+	sleep 1;
+	for (my $n = 0; time < $until - 2; ++$n)
+	{
+		# each kind once, and then any
+		my $kind = $n < @kinds ? $kinds[$n] : $kinds[ rand @kinds ];
+		note($kind);
+		$disturb{$kind}->();
+		sleep(0.5 + rand 2);
+	}
+	# Ids of session order may be ahead of the clock after a restart, and are read when the clock has caught up.
+	Comb::set_clock($clock, '+3h');
+	$node->poll_query_until('postgres', 'SELECT true') or BAIL_OUT('the server is gone');
+});
+ok($right, 'while the clock steps, and sessions and the server end in all ways');
+$naive += $lost;
+cmp_ok($naive, '>', 0, 'a reader that asks for ids above the last it has seen loses rows');
+$node->stop;
+
+done_testing();

@@ -1,0 +1,125 @@
+# The worker of doc/outbox.md publishes each row once and in order, also after it was killed; a standby has all rows below
+# a watermark of its primary; and what holds a watermark back is shown, over restarts too.
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::RealBin;
+use Document;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes qw(sleep);
+
+my $document = "$ENV{SANDBOX}/comb/doc/outbox.md";
+
+my $node = PostgreSQL::Test::Cluster->new('main');
+$node->init(allows_streaming => 1);
+$node->append_conf('postgresql.conf', "max_prepared_transactions = 5\ntimezone = 'UTC'\n");
+$node->start;
+$node->safe_psql('postgres', 'CREATE EXTENSION comb');
+$node->backup('copy');
+
+run_blocks('outbox.md', $node, 'postgres', [ blocks($document, '') ]);
+
+# A session that keeps its transaction open.
+my $other = $node->background_psql('postgres', on_error_stop => 1);
+sub insert_in_other
+{
+	$other->query_safe("BEGIN; INSERT INTO events (payload) VALUES ('$_[0]')");
+}
+
+# The worker.
+my ($code) = slurp_file($document) =~ /^```python\n(.*?)^```\n/ms;
+my $scratch = PostgreSQL::Test::Utils::tempdir();
+append_to_file("$scratch/worker.py", $code);
+my $run;
+
+sub start_worker
+{
+	local $ENV{PGCLIENTENCODING} = 'UTF8'; # the test's database has none, and would give bytes
+	$run = IPC::Run::start([ '/usr/bin/python3', "$scratch/worker.py", $node->connstr('postgres') ],
+		'>>', "$scratch/out", '2>>', "$scratch/err");
+}
+
+# Waits until the worker has published a payload.
+sub published
+{
+	my ($payload) = @_;
+	for (1 .. 1800)
+	{
+		return 1 if slurp_file("$scratch/out") =~ /^\Q$payload\E$/m;
+		sleep(0.1);
+	}
+	diag(slurp_file("$scratch/err"));
+	return 0;
+}
+
+start_worker();
+ok(published('order 2 paid'), 'the worker publishes what is there');
+insert_in_other('early, commits late');
+$node->safe_psql('postgres', "INSERT INTO events (payload) VALUES ('late, commits early')");
+my $holder = $node->safe_psql('postgres', 'SELECT pid FROM comb_watermark_holders() ORDER BY since LIMIT 1');
+is($holder, $other->query_safe('SELECT pg_backend_pid()'), 'the older transaction holds the watermark back');
+sleep(2);
+unlike(slurp_file("$scratch/out"), qr/commits/, 'and the worker waits for it');
+$other->query_safe('COMMIT');
+ok(published('late, commits early'), 'until it commits');
+$run->kill_kill;
+
+insert_in_other('while the worker was away');
+$node->safe_psql('postgres', "INSERT INTO events (payload) VALUES ('before the worker was back')");
+start_worker();
+$other->query_safe('COMMIT');
+ok(published('before the worker was back'), 'a worker that was killed continues from its place');
+$run->kill_kill;
+is(slurp_file("$scratch/out"), $node->safe_psql('postgres', 'SELECT payload FROM events ORDER BY id') . "\n", 'it has published each row once, in the order of ids');
+
+# A standby.
+my $standby = PostgreSQL::Test::Cluster->new('standby');
+$standby->init_from_backup($node, 'copy', has_streaming => 1);
+$standby->start;
+my ($status, $out, $err) = $standby->psql('postgres', 'SELECT comb_watermark()');
+like($err, qr/recovery is in progress/, 'a standby has no watermark');
+my $last = $node->safe_psql('postgres', 'SELECT comb_watermark()');
+$node->safe_psql('postgres', "INSERT INTO events (payload) VALUES ('for the standby')");
+my ($watermark, $lsn) = split /\n/, $node->safe_psql('postgres', (blocks($document, 'outbox-primary'))[0]{sql});
+my @standby_blocks = blocks($document, 'outbox-standby');
+$standby->poll_query_until('postgres', "SELECT pg_last_wal_replay_lsn() >= '$lsn'") or BAIL_OUT('no replay');
+like($standby->safe_psql('postgres', join "\n", "\\set lsn $lsn", "\\set last $last", "\\set watermark $watermark", $standby_blocks[0]{sql}),
+	qr/^t\nfor the standby$/, 'and has all rows below that of the primary when it has replayed so far');
+run_blocks('outbox.md', $standby, 'postgres', \@standby_blocks, '-v', "lsn=$lsn", '-v', "last=$last", '-v', "watermark=$watermark");
+
+# A prepared transaction holds the watermark back until it ends, over all restarts, and over a promotion. (None is
+# prepared that has notified.)
+$node->safe_psql('postgres', 'DROP TRIGGER notify_events ON events');
+$node->safe_psql('postgres', "BEGIN; INSERT INTO events (payload) VALUES ('prepared'); PREPARE TRANSACTION 'waiting'");
+$node->safe_psql('postgres', "INSERT INTO events (payload) VALUES ('after it')");
+my $held = $node->safe_psql('postgres', 'SELECT comb_watermark()');
+my $below = "SELECT string_agg(payload, ', ' ORDER BY id) FROM events WHERE payload IN ('prepared', 'after it') AND id <";
+sub held_on
+{
+	my ($server, $when) = @_;
+	is($server->safe_psql('postgres', 'SELECT prepared FROM comb_watermark_holders()'), 'waiting', "the prepared transaction is shown $when");
+	my $now = $server->safe_psql('postgres', 'SELECT comb_watermark()');
+	is($server->safe_psql('postgres', "$below '$now'"), '', 'no row after it is below the watermark');
+	cmp_ok($now, 'ge', $held, 'which is not less than before');
+	$held = $now;
+}
+held_on($node, 'at once');
+$node->restart;
+held_on($node, 'after a restart');
+$node->stop('immediate');
+$node->start;
+held_on($node, 'after an immediate shutdown');
+$node->wait_for_catchup($standby, 'replay', $node->lsn('insert'));
+$node->stop;
+$standby->promote;
+held_on($standby, 'after a promotion');
+$standby->safe_psql('postgres', "COMMIT PREPARED 'waiting'");
+my $now = $standby->safe_psql('postgres', 'SELECT comb_watermark()');
+is($standby->safe_psql('postgres', "$below '$now'"), 'prepared, after it', 'both rows are below the watermark when it is committed');
+is($standby->safe_psql('postgres', 'SELECT count(*) FROM comb_watermark_holders()'), '0', 'and nothing holds it back');
+is($standby->safe_psql('postgres', "SELECT count(*) FROM pg_locks WHERE locktype = 'userlock'"), '0', 'and no lock is left');
+$standby->stop;
+
+done_testing();

@@ -1,0 +1,344 @@
+// Writes to a table from many sessions, reads it up to comb_watermark() at the same time, and checks that each reader
+// received each committed row exactly once.
+//
+//   readers CONNINFO SEED SECONDS
+//
+// Needs the tables of setup.sql. Sessions that lose their server connect again, so that a test can kill it meanwhile. A
+// naive reader, which asks for ids above the largest that it has seen, shows what is lost without the watermark. Prints
+// what was written and read, and ends with 0 if all readers but the naive one were right, with 1 if one was not, and
+// with 2 on other errors.
+#include <libpq-fe.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using id = std::array<unsigned char, 16>;
+using std::to_string;
+
+constexpr int writers = 8;
+constexpr const char* tables[] = {"events", "events_v7", "events_hot"};
+
+std::string conninfo;
+std::atomic<bool> writing{true};
+std::atomic<long> transactions{0};
+std::atomic<long> reconnects{0};
+
+struct disconnected {};
+
+std::string text(const id& one) {
+  char out[33];
+  for (std::size_t i = 0; i < one.size(); ++i) std::snprintf(out + 2 * i, 3, "%02x", one[i]);
+  return out;
+}
+
+void sleep_for(std::chrono::microseconds time) { std::this_thread::sleep_for(time); }
+
+class session {
+ public:
+  session() = default;
+  session(const session&) = delete;
+  ~session() { PQfinish(connection_); }
+
+  // Waits for the server as long as it takes to start again.
+  void connect() {
+    using namespace std::chrono_literals;
+    for (int attempt = 0; attempt < 3000; ++attempt) {
+      PQfinish(connection_);
+      connection_ = PQconnectdb(conninfo.c_str());
+      if (PQstatus(connection_) == CONNECTION_OK) {
+        // No messages of a server that ends.
+        PQsetNoticeProcessor(connection_, [](void*, const char*) {}, nullptr);
+        run("SET client_min_messages = error");
+        return;
+      }
+      sleep_for(20ms);
+    }
+    die("cannot connect");
+  }
+
+  // Runs a command; returns the ids of its first column. Throws `disconnected` if the session has ended.
+  std::vector<id> run(const std::string& command) {
+    PGresult* result = PQexecParams(connection_, command.c_str(), 0, nullptr, nullptr, nullptr, nullptr, 1);
+    const ExecStatusType status = PQresultStatus(result);
+    if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK) {
+      const char* state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+      const bool ended = state == nullptr || std::strncmp(state, "57P", 3) == 0 || PQstatus(connection_) != CONNECTION_OK;
+      PQclear(result);
+      if (!ended) die(command.c_str());
+      throw disconnected();
+    }
+    std::vector<id> ids;
+    for (int row = 0; row < PQntuples(result); ++row) {
+      if (PQgetlength(result, row, 0) != static_cast<int>(sizeof(id))) continue;
+      std::memcpy(ids.emplace_back().data(), PQgetvalue(result, row, 0), sizeof(id));
+    }
+    PQclear(result);
+    return ids;
+  }
+
+ private:
+  [[noreturn]] void die(const char* what) {
+    std::fprintf(stderr, "readers: %s: %s", what, PQerrorMessage(connection_));
+    std::_Exit(2);
+  }
+
+  PGconn* connection_ = nullptr;
+};
+
+// ---- writers -------------------------------------------------------------------------------------------------------
+
+class writer {
+ public:
+  writer(int number, std::uint64_t seed) : number_(to_string(number)), random_(seed * 1000 + number) {}
+
+  // Writes until told to stop, and leaves no prepared transaction behind.
+  void operator()() {
+    for (bool finished = false; !finished;) {
+      try {
+        session_.connect();
+        end_prepared();
+        while (writing) {
+          write();
+          ++transactions;
+        }
+        finished = true;
+      } catch (const disconnected&) {
+        ++reconnects;
+      }
+    }
+  }
+
+ private:
+  int any(int n) { return static_cast<int>(random_() % n); }
+  bool happens(int percent) { return any(100) < percent; }
+
+  void pause() {
+    if (happens(70)) return;
+    const int longest = happens(95) ? 500 : happens(90) ? 20'000 : 200'000;
+    sleep_for(std::chrono::microseconds(any(longest)));
+  }
+
+  std::string values(const std::vector<id>& ids) {
+    std::string list;
+    for (const id& one : ids) list += (list.empty() ? "('" : ", ('") + text(one) + "', " + number_ + ")";
+    return list;
+  }
+
+  std::string new_id(int table) {
+    if (table == 2) return "hot_uuid(" + number_ + ")";
+    return table == 1 || happens(50) ? "comb_uuid_v7()" : "comb_uuid()";
+  }
+
+  void insert(int rows) {
+    const int table = any(3);
+    session_.run(std::string("INSERT INTO ") + tables[table] + " SELECT " + new_id(table) + ", " + number_ +
+                 " FROM generate_series(1, " + to_string(rows) + ")");
+  }
+
+  // Ids that the client has before the transaction has an xid, or that parallel workers made which have ended.
+  void insert_later(const std::string& source) {
+    const int table = any(3);
+    const std::vector<id> ids = session_.run("SELECT " + new_id(table) + " FROM " + source);
+    pause();
+    session_.run(std::string("INSERT INTO ") + tables[table] + " VALUES " + values(ids));
+  }
+
+  void set_order(const char* command) {
+    session_.run(std::string(command) + " comb.monotonicity = " + (happens(50) ? "session" : "server"));
+  }
+
+  void step() {
+    switch (any(9)) {
+      case 0:
+      case 1: insert(1); break;
+      case 2: insert(1 + any(20)); break;
+      case 3: insert_later("generate_series(1, 3)"); break;
+      case 4: insert_later("numbers WHERE n <= 20"); break;
+      case 5: session_.run("SELECT insert_or_fail(" + number_ + ")"); break;
+      case 6:
+        session_.run("SAVEPOINT s");
+        insert(1);
+        pause();
+        session_.run(happens(50) ? "ROLLBACK TO s" : "RELEASE s");
+        break;
+      case 7: set_order("SET LOCAL"); break;
+      case 8: pause(); break;
+    }
+  }
+
+  void write() {
+    switch (any(10)) {
+      case 0: session_.run("CALL commit_often(" + number_ + ")"); return;
+      case 1: set_order("SET"); return;
+      case 2:
+      case 3: insert(1); return;
+    }
+    session_.run("BEGIN");
+    for (int steps = 1 + any(5); steps > 0; --steps) {
+      step();
+      pause();
+    }
+    if (happens(60)) {
+      session_.run(happens(80) ? "COMMIT" : "ROLLBACK");
+      return;
+    }
+    const std::string name = "'" + number_ + "-" + to_string(++prepared_) + "'";
+    session_.run("PREPARE TRANSACTION " + name);
+    pause();
+    session_.run((happens(70) ? "COMMIT PREPARED " : "ROLLBACK PREPARED ") + name);
+  }
+
+  // Prepared transactions of a session that lost its server.
+  void end_prepared() {
+    pause();
+    const std::string wanted = "FROM pg_prepared_xacts WHERE gid = '" + number_ + "-" + to_string(prepared_) + "'";
+    if (!session_.run("SELECT uuid_send(gen_random_uuid()) " + wanted).empty())
+      session_.run((happens(70) ? "COMMIT PREPARED '" : "ROLLBACK PREPARED '") + number_ + "-" + to_string(prepared_) + "'");
+  }
+
+  std::string number_;
+  std::mt19937_64 random_;
+  session session_;
+  int prepared_ = 0;
+};
+
+// ---- readers -------------------------------------------------------------------------------------------------------
+
+struct reader {
+  const char* name;
+  const char* table;
+  const char* watermark;  // null for the naive reader
+  std::chrono::milliseconds pause;
+  id place{};
+  std::vector<id> received{};
+  long went_back = 0;
+
+  void read_once(session& server) {
+    const std::string select = std::string("SELECT id FROM ") + table + " WHERE id >";
+    std::vector<id> rows;
+    if (watermark != nullptr) {
+      const id until = server.run(std::string("SELECT ") + watermark).front();
+      rows = server.run(select + "= '" + text(place) + "' AND id < '" + text(until) + "'");
+      went_back += until < place;
+      place = until;
+    } else {
+      rows = server.run(select + " '" + text(place) + "' ORDER BY id");
+      if (!rows.empty()) place = rows.back();
+    }
+    received.insert(received.end(), rows.begin(), rows.end());
+  }
+
+  // Reads until told to stop, and once more after it.
+  void operator()(const std::atomic<bool>& reading) {
+    session server;
+    for (bool finished = false; !finished;) {
+      try {
+        server.connect();
+        while (reading) {
+          read_once(server);
+          std::this_thread::sleep_for(pause);
+        }
+        read_once(server);
+        finished = true;
+      } catch (const disconnected&) {
+        ++reconnects;
+      }
+    }
+  }
+};
+
+// The reader in PL/pgSQL.
+void read_in_function(const std::atomic<bool>& reading) {
+  session server;
+  for (bool finished = false; !finished;) {
+    try {
+      server.connect();
+      while (reading) server.run("SELECT read_on()");
+      server.run("SELECT read_on()");
+      finished = true;
+    } catch (const disconnected&) {
+      ++reconnects;
+    }
+  }
+}
+
+// How many ids were lost, came twice, or are not in the table.
+struct difference {
+  long lost = 0;
+  long repeated = 0;
+  long unknown = 0;
+};
+
+difference compare(const std::vector<id>& table, std::vector<id> received) {
+  std::sort(received.begin(), received.end());
+  difference found;
+  std::vector<id> distinct = received;
+  distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
+  found.repeated = static_cast<long>(received.size() - distinct.size());
+  std::vector<id> both;
+  std::set_intersection(table.begin(), table.end(), distinct.begin(), distinct.end(), std::back_inserter(both));
+  found.lost = static_cast<long>(table.size() - both.size());
+  found.unknown = static_cast<long>(distinct.size() - both.size());
+  return found;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 4) {
+    std::fputs("usage: readers CONNINFO SEED SECONDS\n", stderr);
+    return 2;
+  }
+  conninfo = argv[1];
+  const std::uint64_t seed = std::strtoull(argv[2], nullptr, 10);
+
+  using namespace std::chrono_literals;
+  reader readers[] = {{"tight loop", "events", "comb_watermark()", 0ms},
+                      {"every 20 ms", "events", "comb_watermark()", 20ms},
+                      {"version 7, tight loop", "events_v7", "comb_watermark_v7()", 0ms},
+                      {"version 7, by comb_watermark()", "events_v7", "comb_watermark()", 5ms},
+                      {"hot ids", "events_hot", "hot_watermark()", 1ms},
+                      {"naive", "events", nullptr, 1ms}};
+  std::atomic<bool> reading{true};
+  std::vector<std::thread> reading_threads;
+  for (reader& one : readers) reading_threads.emplace_back([&] { one(reading); });
+  reading_threads.emplace_back([&] { read_in_function(reading); });
+
+  std::vector<std::thread> writing_threads;
+  for (int number = 0; number < writers; ++number) writing_threads.emplace_back([=] { writer(number, seed)(); });
+  std::this_thread::sleep_for(std::chrono::duration<double>(std::strtod(argv[3], nullptr)));
+  writing = false;
+  for (auto& thread : writing_threads) thread.join();
+  reading = false;
+  for (auto& thread : reading_threads) thread.join();
+
+  session server;
+  server.connect();
+  bool right = true;
+  const auto report = [&](const char* name, const char* table, const std::vector<id>& received, long went_back) {
+    const std::vector<id> rows = server.run(std::string("SELECT id FROM ") + table + " ORDER BY id");
+    const difference found = compare(rows, received);
+    std::printf("%s: %zu rows, %ld lost, %ld repeated, %ld unknown, %ld times back\n", name, rows.size(), found.lost,
+                found.repeated, found.unknown, went_back);
+    return !rows.empty() && found.lost + found.repeated + found.unknown + went_back == 0;
+  };
+  for (const reader& one : readers) {
+    const bool exact = report(one.name, one.table, one.received, one.went_back);
+    right &= exact || one.watermark == nullptr;
+  }
+  right &= report("in a function", "events", server.run("SELECT id FROM seen"), 0);
+  std::printf("%ld transactions, %ld connections lost\n", transactions.load(), reconnects.load());
+  return right ? 0 : 1;
+}
