@@ -67,7 +67,7 @@ demo: ## shows comb on a table of a million orders (KEEP=1 leaves the server run
 test: ## runs all tests, or some: T=shard (test/sql), T=test/t/011_clock.pl, T=unit
 	$(call sandbox) test/suite $(T)
 soak: ## walks at random through what can break the order of ids (SECONDS=600, SEED=1 repeats a walk)
-	$(call sandbox) env SECONDS=$(or $(SECONDS),600) SEED=$(SEED) test/suite test/t/016_walk.pl
+	$(call sandbox) env SECONDS=$(or $(SECONDS),600) SEED=$(SEED) test/suite test/t/016_walk.pl test/t/020_watermark.pl
 fuzz: ## gives the core a minute of random input
 	$(call sandbox) test/fuzz/run
 

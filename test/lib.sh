@@ -16,9 +16,10 @@ die() {
 # at_exit COMMAND: runs it when the program ends, after an interruption too.
 at_exit() {
   # shellcheck disable=SC2064 # the command is known now
-  trap "trap '' INT TERM HUP; $1" EXIT
+  trap "trap '' INT TERM HUP PIPE; $1" EXIT
   trap 'exit 130' INT
   trap 'exit 143' TERM HUP
+  trap 'exit 141' PIPE
 }
 
 # quietly COMMAND...: writes its output to $work/log. If it fails, the end of that is printed and the program ends.

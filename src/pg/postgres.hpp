@@ -64,8 +64,12 @@ using untyped_visitor = bool (*)();
 inline untyped_visitor untyped(node_visitor visit) {
   return reinterpret_cast<untyped_visitor>(reinterpret_cast<void*>(visit));
 }
-inline bool visit_parts(Node* node, node_visitor visit) { return expression_tree_walker(node, untyped(visit), nullptr); }
-inline bool visit_parts(Query* query, node_visitor visit) { return query_tree_walker(query, untyped(visit), nullptr, 0); }
+inline bool visit_parts(Node* node, node_visitor visit) {
+  return expression_tree_walker(node, untyped(visit), nullptr);
+}
+inline bool visit_parts(Query* query, node_visitor visit) {
+  return query_tree_walker(query, untyped(visit), nullptr, 0);
+}
 #endif
 
 }  // namespace comb::pg

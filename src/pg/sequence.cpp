@@ -60,8 +60,8 @@ void raise(std::atomic<stamp>& last, stamp bound) {
   }
 }
 
-// Finds the server's sequence and the announcements in shared memory, or makes them. Any process can do so on first use,
-// because they fit into what a server keeps spare. Raises an error if shared memory is full.
+// Finds the server's sequence and the announcements in shared memory, or makes them. Any process can do so on first
+// use, because they fit into what a server keeps spare. Raises an error if shared memory is full.
 void attach() {
   LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
   attach_announcements();

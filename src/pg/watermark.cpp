@@ -1,4 +1,5 @@
-// comb_watermark(), comb_watermark_v7(), hot_watermark(), comb_watermark_holders(): up to which id a table can be read without gaps.
+// comb_watermark(), comb_watermark_v7(), hot_watermark(), comb_watermark_holders(): up to which id a table can be read
+// without gaps.
 //
 // Wording. A transaction *announces* the lower bound of its stamps before it takes the first one. The *word* of a
 // process holds the announcement of its latest transaction. A word *counts* while that transaction runs. The *floor* is
@@ -44,9 +45,9 @@ constexpr word no_word = ~word{0};
 
 constexpr stamp bound_of(word announced) { return announced & ~tag_mask; }
 
-// Of a process, the tags of 65,536 transactions in a row are different. The pid keeps a new process from repeating those of
-// the one before it, which in PostgreSQL 15 and 16 may have had other local ids. If the word of an ended transaction
-// does count for a later one, readers wait for that one, and lose nothing.
+// Of a process, the tags of 65,536 transactions in a row are different. The pid keeps a new process from repeating
+// those of the one before it, which in PostgreSQL 15 and 16 may have had other local ids. If the word of an ended
+// transaction does count for a later one, readers wait for that one, and lose nothing.
 word tag_of(const PGPROC* process) {
   return (local_transaction(process) + static_cast<std::uint32_t>(process->pid) * 40503) & tag_mask;
 }
@@ -194,8 +195,8 @@ stamp take_watermark() {
 // ---------------------------------------------------------------------------------------------------------------
 // A statement that reads tables has taken its snapshot before it calls comb_watermark(), and would miss rows.
 
-// Whether a query, or any query in it, reads a table that is not in the system's catalogs. A view has been replaced with
-// its query, a composite type is the row EXCLUDED of an ON CONFLICT, and an INSERT does not read its target.
+// Whether a query, or any query in it, reads a table that is not in the system's catalogs. A view has been replaced
+// with its query, a composite type is the row EXCLUDED of an ON CONFLICT, and an INSERT does not read its target.
 bool reads_tables(Node* node, void*) {
   if (node == nullptr) return false;
   if (!IsA(node, Query)) return visit_parts(node, reads_tables);
@@ -225,7 +226,9 @@ bool statement_reads_tables(PlannerInfo* root) {
 
 }  // namespace
 
-std::size_t announcements_size() { return sizeof(announcements) + sizeof(word) * static_cast<std::size_t>(MaxBackends); }
+std::size_t announcements_size() {
+  return sizeof(announcements) + sizeof(word) * static_cast<std::size_t>(MaxBackends);
+}
 
 void attach_announcements() {
   bool found;
@@ -307,10 +310,11 @@ COMB_FUNCTION(hot_watermark) { return uuid_result(hot_uuid_from_stamp(take_water
 COMB_FUNCTION(comb_watermark_support) {
   auto* request = reinterpret_cast<SupportRequestSimplify*>(PG_GETARG_POINTER(0));
   if (IsA(request, SupportRequestSimplify) && request->root != nullptr && statement_reads_tables(request->root))
-    ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-            errmsg("comb_watermark() cannot be called in a statement that reads tables"),
-            errdetail("The snapshot of the statement was taken before the watermark and does not see all rows below it."),
-            errhint("Call comb_watermark() in a statement of its own, and give its result to the next statement."));
+    ereport(
+        ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+        errmsg("comb_watermark() cannot be called in a statement that reads tables"),
+        errdetail("The snapshot of the statement was taken before the watermark and does not see all rows below it."),
+        errhint("Call comb_watermark() in a statement of its own, and give its result to the next statement."));
   PG_RETURN_POINTER(nullptr);
 }
 

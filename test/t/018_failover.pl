@@ -66,8 +66,8 @@ sub above
 	return;
 }
 
-# promote(NODE, PRIMARY, STARTED FROM): after it has replayed what the primary commits. Two sessions are open on it
-# before, one of which makes ids then.
+# promote(NODE, PRIMARY, STARTED FROM): after it has replayed what the primary commits. Two sessions are open before,
+# one of which makes ids then.
 sub promote
 {
 	my ($node, $primary, $started_from) = @_;
@@ -105,6 +105,7 @@ $a->safe_psql('postgres', "CREATE EXTENSION comb; CREATE TABLE ids ($columns)");
 insert($a);
 $a->backup('first');
 my ($b, $c) = map { PostgreSQL::Test::Cluster->new($_) } 'b', 'c';
+
 for my $standby ($b, $c)
 {
 	$standby->init_from_backup($a, 'first', has_streaming => 1);

@@ -128,6 +128,7 @@ append_to_file($slow, '1500');
 $session = $node->background_psql('postgres');
 my @one_id = ('psql', '-XAtq', '-d', $node->connstr('postgres'), '-c', 'SELECT comb_uuid()');
 my $held_up = IPC::Run::start(\@one_id, '>', \my $late);
+
 for (1 .. 100)
 {
 	last unless -e $slow;

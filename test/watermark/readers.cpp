@@ -59,7 +59,8 @@ class session {
       connection_ = PQconnectdb(conninfo.c_str());
       if (PQstatus(connection_) == CONNECTION_OK) {
         // No messages of a server that ends.
-        PQsetNoticeProcessor(connection_, [](void*, const char*) {}, nullptr);
+        PQsetNoticeProcessor(
+            connection_, [](void*, const char*) {}, nullptr);
         run("SET client_min_messages = error");
         return;
       }
@@ -74,7 +75,8 @@ class session {
     const ExecStatusType status = PQresultStatus(result);
     if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK) {
       const char* state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
-      const bool ended = state == nullptr || std::strncmp(state, "57P", 3) == 0 || PQstatus(connection_) != CONNECTION_OK;
+      const bool ended =
+          state == nullptr || std::strncmp(state, "57P", 3) == 0 || PQstatus(connection_) != CONNECTION_OK;
       PQclear(result);
       if (!ended) die(command.c_str());
       throw disconnected();
@@ -162,28 +164,48 @@ class writer {
   void step() {
     switch (any(9)) {
       case 0:
-      case 1: insert(1); break;
-      case 2: insert(1 + any(20)); break;
-      case 3: insert_later("generate_series(1, 3)"); break;
-      case 4: insert_later("numbers WHERE n <= 20"); break;
-      case 5: session_.run("SELECT insert_or_fail(" + number_ + ")"); break;
+      case 1:
+        insert(1);
+        break;
+      case 2:
+        insert(1 + any(20));
+        break;
+      case 3:
+        insert_later("generate_series(1, 3)");
+        break;
+      case 4:
+        insert_later("numbers WHERE n <= 20");
+        break;
+      case 5:
+        session_.run("SELECT insert_or_fail(" + number_ + ")");
+        break;
       case 6:
         session_.run("SAVEPOINT s");
         insert(1);
         pause();
         session_.run(happens(50) ? "ROLLBACK TO s" : "RELEASE s");
         break;
-      case 7: set_order("SET LOCAL"); break;
-      case 8: pause(); break;
+      case 7:
+        set_order("SET LOCAL");
+        break;
+      case 8:
+        pause();
+        break;
     }
   }
 
   void write() {
     switch (any(10)) {
-      case 0: session_.run("CALL commit_often(" + number_ + ")"); return;
-      case 1: set_order("SET"); return;
+      case 0:
+        session_.run("CALL commit_often(" + number_ + ")");
+        return;
+      case 1:
+        set_order("SET");
+        return;
       case 2:
-      case 3: insert(1); return;
+      case 3:
+        insert(1);
+        return;
     }
     session_.run("BEGIN");
     for (int steps = 1 + any(5); steps > 0; --steps) {
@@ -203,9 +225,9 @@ class writer {
   // Prepared transactions of a session that lost its server.
   void end_prepared() {
     pause();
-    const std::string wanted = "FROM pg_prepared_xacts WHERE gid = '" + number_ + "-" + to_string(prepared_) + "'";
-    if (!session_.run("SELECT uuid_send(gen_random_uuid()) " + wanted).empty())
-      session_.run((happens(70) ? "COMMIT PREPARED '" : "ROLLBACK PREPARED '") + number_ + "-" + to_string(prepared_) + "'");
+    const std::string name = "'" + number_ + "-" + to_string(prepared_) + "'";
+    if (!session_.run("SELECT gen_random_uuid() FROM pg_prepared_xacts WHERE gid = " + name).empty())
+      session_.run((happens(70) ? "COMMIT PREPARED " : "ROLLBACK PREPARED ") + name);
   }
 
   std::string number_;

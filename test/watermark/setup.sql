@@ -11,23 +11,23 @@ ANALYZE numbers;
 -- Works instead of sleeping, because pg_sleep() sleeps for an hour when the clock is set back by an hour.
 CREATE PROCEDURE commit_often(writer int) LANGUAGE plpgsql AS $$
 BEGIN
-	FOR i IN 1 .. 5 LOOP
-		INSERT INTO events (writer) VALUES (writer);
-		PERFORM count(*) FROM generate_series(1, (5000 * random())::int);
-		IF random() < 0.8 THEN COMMIT; ELSE ROLLBACK; END IF;
-	END LOOP;
+    FOR i IN 1 .. 5 LOOP
+        INSERT INTO events (writer) VALUES (writer);
+        PERFORM count(*) FROM generate_series(1, (5000 * random())::int);
+        IF random() < 0.8 THEN COMMIT; ELSE ROLLBACK; END IF;
+    END LOOP;
 END
 $$;
 
 -- A subtransaction that fails half of the time.
 CREATE FUNCTION insert_or_fail(writer int) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-	INSERT INTO events (writer) VALUES (writer);
-	BEGIN
-		INSERT INTO events (id, writer) VALUES (comb_uuid_v7(), writer);
-		IF random() < 0.5 THEN RAISE division_by_zero; END IF;
-	EXCEPTION WHEN division_by_zero THEN NULL;
-	END;
+    INSERT INTO events (writer) VALUES (writer);
+    BEGIN
+        INSERT INTO events (id, writer) VALUES (comb_uuid_v7(), writer);
+        IF random() < 0.5 THEN RAISE division_by_zero; END IF;
+    EXCEPTION WHEN division_by_zero THEN NULL;
+    END;
 END
 $$;
 
@@ -36,12 +36,12 @@ CREATE TABLE place AS SELECT '00000000-0000-0000-0000-000000000000'::uuid AS id;
 CREATE TABLE seen (id uuid);
 CREATE FUNCTION read_on() RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
-	since uuid;
-	until uuid;
+    since uuid;
+    until uuid;
 BEGIN
-	SELECT id INTO since FROM place FOR UPDATE;
-	until := comb_watermark();
-	INSERT INTO seen SELECT id FROM events WHERE id >= since AND id < until;
-	UPDATE place SET id = until;
+    SELECT id INTO since FROM place FOR UPDATE;
+    until := comb_watermark();
+    INSERT INTO seen SELECT id FROM events WHERE id >= since AND id < until;
+    UPDATE place SET id = until;
 END
 $$;

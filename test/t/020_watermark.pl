@@ -46,7 +46,8 @@ sub run_readers
 {
 	my ($database, $time, $meanwhile) = @_;
 	my ($out, $err) = ('', '');
-	my $run = IPC::Run::start([ $readers, $node->connstr($database), $seed, $time ], '>', \$out, '2>', \$err, IPC::Run::timeout($time + 300));
+	my @command = ($readers, $node->connstr($database), $seed, $time);
+	my $run = IPC::Run::start(\@command, '>', \$out, '2>', \$err, IPC::Run::timeout($time + 300));
 	$meanwhile->(time + $time) if $meanwhile;
 	my $right = $run->finish && !$err;
 	note($out);
@@ -77,29 +78,30 @@ my %disturb = (
 	clock => sub { Comb::set_clock($clock, sprintf '%+d', int(rand(7200)) - 3600) },
 	kill => sub {
 		my @pids = split /\n/, ($node->psql('postgres',
-			"SELECT pid FROM pg_stat_activity WHERE datname = 'disturbed' AND backend_type = 'client backend'"))[1] // '';
+				"SELECT pid FROM pg_stat_activity WHERE datname = 'disturbed' AND backend_type = 'client backend'"))[1] // '';
 		kill 'KILL', $pids[ rand @pids ] if @pids;
 	},
 	terminate => sub {
-		$node->psql('postgres', "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'disturbed' AND random() < 0.5");
+		$node->psql('postgres',
+			"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'disturbed' AND random() < 0.5");
 	},
 	fast => sub { $node->stop('fast'); $node->start },
 	immediate => sub { $node->stop('immediate'); $node->start });
 my @kinds = sort keys %disturb;
 ($right, $lost) = run_readers('disturbed', $seconds * 0.5, sub {
-	my ($until) = @_;
-	sleep 1;
-	for (my $n = 0; time < $until - 2; ++$n)
-	{
-		# each kind once, and then any
-		my $kind = $n < @kinds ? $kinds[$n] : $kinds[ rand @kinds ];
-		note($kind);
-		$disturb{$kind}->();
-		sleep(0.5 + rand 2);
-	}
-	# Ids of session order may be ahead of the clock after a restart, and are read when the clock has caught up.
-	Comb::set_clock($clock, '+3h');
-	$node->poll_query_until('postgres', 'SELECT true') or BAIL_OUT('the server is gone');
+		my ($until) = @_;
+		sleep 1;
+		for (my $n = 0; time < $until - 2; ++$n)
+		{
+			# each kind once, and then any
+			my $kind = $n < @kinds ? $kinds[$n] : $kinds[ rand @kinds ];
+			note($kind);
+			$disturb{$kind}->();
+			sleep(0.5 + rand 2);
+		}
+		# Ids of session order may be ahead of the clock after a restart, and are read when the clock has caught up.
+		Comb::set_clock($clock, '+3h');
+		$node->poll_query_until('postgres', 'SELECT true') or BAIL_OUT('the server is gone');
 });
 ok($right, 'while the clock steps, and sessions and the server end in all ways');
 $naive += $lost;

@@ -1,5 +1,5 @@
-# The worker of doc/outbox.md publishes each row once and in order, also after it was killed; a standby has all rows below
-# a watermark of its primary; and what holds a watermark back is shown, over restarts too.
+# The worker of doc/outbox.md publishes each row once and in order, also after it was killed; a standby has all rows
+# below a watermark of its primary; and what holds a watermark back is shown, over restarts too.
 use strict;
 use warnings;
 use FindBin;
@@ -72,7 +72,8 @@ start_worker();
 $other->query_safe('COMMIT');
 ok(published('before the worker was back'), 'a worker that was killed continues from its place');
 $run->kill_kill;
-is(slurp_file("$scratch/out"), $node->safe_psql('postgres', 'SELECT payload FROM events ORDER BY id') . "\n", 'it has published each row once, in the order of ids');
+my $rows = $node->safe_psql('postgres', 'SELECT payload FROM events ORDER BY id');
+is(slurp_file("$scratch/out"), "$rows\n", 'it has published each row once, in the order of ids');
 
 # A standby.
 my $standby = PostgreSQL::Test::Cluster->new('standby');
@@ -85,21 +86,26 @@ $node->safe_psql('postgres', "INSERT INTO events (payload) VALUES ('for the stan
 my ($watermark, $lsn) = split /\n/, $node->safe_psql('postgres', (blocks($document, 'outbox-primary'))[0]{sql});
 my @standby_blocks = blocks($document, 'outbox-standby');
 $standby->poll_query_until('postgres', "SELECT pg_last_wal_replay_lsn() >= '$lsn'") or BAIL_OUT('no replay');
-like($standby->safe_psql('postgres', join "\n", "\\set lsn $lsn", "\\set last $last", "\\set watermark $watermark", $standby_blocks[0]{sql}),
+my $read = "\\set lsn $lsn\n\\set last $last\n\\set watermark $watermark\n$standby_blocks[0]{sql}";
+like($standby->safe_psql('postgres', $read),
 	qr/^t\nfor the standby$/, 'and has all rows below that of the primary when it has replayed so far');
-run_blocks('outbox.md', $standby, 'postgres', \@standby_blocks, '-v', "lsn=$lsn", '-v', "last=$last", '-v', "watermark=$watermark");
+my @variables = map { ('-v', $_) } "lsn=$lsn", "last=$last", "watermark=$watermark";
+run_blocks('outbox.md', $standby, 'postgres', \@standby_blocks, @variables);
 
 # A prepared transaction holds the watermark back until it ends, over all restarts, and over a promotion. (None is
 # prepared that has notified.)
 $node->safe_psql('postgres', 'DROP TRIGGER notify_events ON events');
-$node->safe_psql('postgres', "BEGIN; INSERT INTO events (payload) VALUES ('prepared'); PREPARE TRANSACTION 'waiting'");
+$node->safe_psql('postgres',
+	"BEGIN; INSERT INTO events (payload) VALUES ('prepared'); PREPARE TRANSACTION 'waiting'");
 $node->safe_psql('postgres', "INSERT INTO events (payload) VALUES ('after it')");
 my $held = $node->safe_psql('postgres', 'SELECT comb_watermark()');
-my $below = "SELECT string_agg(payload, ', ' ORDER BY id) FROM events WHERE payload IN ('prepared', 'after it') AND id <";
+my $below =
+  "SELECT string_agg(payload, ', ' ORDER BY id) FROM events WHERE payload IN ('prepared', 'after it') AND id <";
 sub held_on
 {
 	my ($server, $when) = @_;
-	is($server->safe_psql('postgres', 'SELECT prepared FROM comb_watermark_holders()'), 'waiting', "the prepared transaction is shown $when");
+	my $holder = $server->safe_psql('postgres', 'SELECT prepared FROM comb_watermark_holders()');
+	is($holder, 'waiting', "the prepared transaction is shown $when");
 	my $now = $server->safe_psql('postgres', 'SELECT comb_watermark()');
 	is($server->safe_psql('postgres', "$below '$now'"), '', 'no row after it is below the watermark');
 	cmp_ok($now, 'ge', $held, 'which is not less than before');
@@ -117,9 +123,11 @@ $standby->promote;
 held_on($standby, 'after a promotion');
 $standby->safe_psql('postgres', "COMMIT PREPARED 'waiting'");
 my $now = $standby->safe_psql('postgres', 'SELECT comb_watermark()');
-is($standby->safe_psql('postgres', "$below '$now'"), 'prepared, after it', 'both rows are below the watermark when it is committed');
+my $both = $standby->safe_psql('postgres', "$below '$now'");
+is($both, 'prepared, after it', 'both rows are below the watermark when it is committed');
 is($standby->safe_psql('postgres', 'SELECT count(*) FROM comb_watermark_holders()'), '0', 'and nothing holds it back');
-is($standby->safe_psql('postgres', "SELECT count(*) FROM pg_locks WHERE locktype = 'userlock'"), '0', 'and no lock is left');
+my $locks = $standby->safe_psql('postgres', "SELECT count(*) FROM pg_locks WHERE locktype = 'userlock'");
+is($locks, '0', 'and no lock is left');
 $standby->stop;
 
 done_testing();
