@@ -8,12 +8,15 @@ EXTENSION = comb
 MODULE_big = comb
 OBJS = $(patsubst %.cpp,%.o,$(call listed,src/pg/*.cpp))
 DATA = $(call listed,sql/comb--*.sql)
+# comb.control alone has the version.
+EXTVERSION := $(shell sed -n "s/^default_version *= *'\(.*\)'/\1/p" $(here)comb.control)
+# The scripts of the flavour without a library.
+DATA_built = $(addprefix sql/portable/comb-,-$(EXTVERSION)-sql.sql -$(EXTVERSION)-sql--$(EXTVERSION).sql \
+  -$(EXTVERSION)-plain.sql -$(EXTVERSION)-plain.control -$(EXTVERSION)-plain--$(EXTVERSION)-sql.sql tle.sql plain.sql)
 HEADERS_comb = $(call listed,src/core/comb/*.hpp)
 REGRESS = $(patsubst test/sql/%.sql,%,$(call listed,test/sql/*.sql))
 REGRESS_OPTS = --inputdir=$(here)test --load-extension=comb
 
-# comb.control alone has the version.
-EXTVERSION := $(shell sed -n "s/^default_version *= *'\(.*\)'/\1/p" $(here)comb.control)
 
 PG_CONFIG ?= pg_config
 # The server's headers are for C and older C++, so they come in as a system's, for which compilers give no warnings.
@@ -31,6 +34,13 @@ BITCODE_CXXFLAGS += $(PG_CXXFLAGS)
 $(OBJS) $(OBJS:.o=.bc): $(addprefix $(here),$(HEADERS_comb) $(call listed,src/pg/*.hpp)) | $(CURDIR)/src/pg
 $(CURDIR)/src/pg:
 	mkdir -p $@
+
+# One run of the generator writes all of them.
+$(firstword $(DATA_built)): $(addprefix $(here)sql/,comb--$(EXTVERSION).sql \
+  portable/bodies.sql portable/layouts.sql portable/generate)
+	mkdir -p $(@D)
+	$(here)sql/portable/generate $(EXTVERSION) $(@D)
+$(wordlist 2,9,$(DATA_built)): $(firstword $(DATA_built)) ;
 
 test/unit/run test/unit/run-sanitized: $(addprefix $(here),$(HEADERS_comb) $(call listed,test/unit/*.cpp))
 	$(CXX) -std=c++20 -O2 -g $(SANITIZE) -Wall -Wextra -I$(here)src/core -o $@ $(filter %.cpp,$^) \
@@ -61,13 +71,15 @@ help: ## lists the targets
 # test/packages installs what a target needs and the machine lacks; test/sandbox runs it in a throwaway copy of the tree
 # and of the server.
 sandbox = @$(here)test/packages $@ && $(1) $(here)test/sandbox
-.PHONY: demo test soak bench fuzz
+.PHONY: demo test soak test-clients bench fuzz
 demo: ## shows comb on a table of a million orders (KEEP=1 leaves the server running)
 	$(call sandbox) env KEEP=$(KEEP) test/demo
 test: ## runs all tests, or some: T=shard (test/sql), T=test/t/011_clock.pl, T=unit
 	$(call sandbox) test/suite $(T)
 soak: ## walks at random through what can break the order of ids (SECONDS=600, SEED=1 repeats a walk)
 	$(call sandbox) env SECONDS=$(or $(SECONDS),600) SEED=$(SEED) test/suite test/t/016_walk.pl test/t/020_watermark.pl
+test-clients: ## runs the examples of doc/clients.md with drivers, ORMs and schema tools of Debian and npm (C=pgx: some)
+	$(call sandbox) test/clients/run $(C)
 fuzz: ## gives the core a minute of random input
 	$(call sandbox) test/fuzz/run
 

@@ -106,7 +106,7 @@ SELECT * FROM pg_temp.outcome('SELECT comb_uuid()');
 CREATE TEMP TABLE documented AS
 SELECT CASE WHEN name !~ '\('
             THEN (split_part(name, ' ', 2) || '(' || split_part(name, ' ', 1) || ',' || split_part(name, ' ', 3) || ')')::regoperator::text
-            ELSE name::regprocedure::text END AS member, split_part(line, '|', 3) AS errors
+            ELSE coalesce(to_regprocedure(name)::text, name) END AS member, split_part(line, '|', 3) AS errors
 FROM string_to_table(substring(:'document' FROM '\n## Bad input\n(.*?)\n## '), E'\n') AS line,
      LATERAL (SELECT match[1] AS name FROM regexp_matches(split_part(line, '|', 2), '`(.*?)`', 'g') AS match) AS names
 WHERE line LIKE '| `%';

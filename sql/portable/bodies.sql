@@ -1,0 +1,419 @@
+-- The functions of comb without its library: one body for each C symbol of the install script, with the same bits and
+-- the same errors. sql/portable/generate puts them in place of the C functions. layouts.sql has more of them.
+--
+-- A line "-- == NAME: plpgsql" (or sql) begins the body for a C symbol. "-- == NAME: none: REASON" is a C symbol
+-- without a body. "-- == NAME: part" begins text that bodies include as {{NAME}}; a part may have the parameter {{1}}.
+--
+-- Bodies keep no state and depend on no search_path. PL/pgSQL finds names when it runs, so functions and types are
+-- written with pg_catalog, and no function of comb is called, whose schema is not known. Bodies in SQL are bound to
+-- comb's functions when they are created. The generator writes OPERATOR(pg_catalog.+) for +. All operators have the
+-- same precedence then, so it refuses two different operators without parentheses. IN, BETWEEN, LIKE, NULLIF and CASE
+-- with an operand find their operators in the search_path, so it refuses them as well.
+
+-- ---- times ----
+
+-- The microseconds since 1970 of the finite time {{1}}. timestamptz_send() has them since 2000.
+-- == micros: part
+(('x' || pg_catalog.encode(pg_catalog.timestamptz_send({{1}}), 'hex'))::pg_catalog.bit(64)::pg_catalog.int8
+  + 946684800000000)
+
+-- The time of the microseconds {{1}}. Hours and seconds are apart, because a double is exact for 285 years only.
+-- == time: part
+('1970-01-01 00:00:00+00'::pg_catalog.timestamptz
+    + pg_catalog.make_interval(0, 0, 0, 0, ({{1}} / 3600000000)::pg_catalog.int4, 0,
+                               ({{1}} % 3600000000)::pg_catalog.float8 / 1000000))
+
+-- ---- comb_uuid(), comb_uuid_v7(), hot_uuid() ----
+
+-- The clock, to the microsecond: a double holds it until the year 2242.
+-- == clock: part
+(pg_catalog.date_part('epoch', pg_catalog.clock_timestamp()) * 1000000)::pg_catalog.int8
+
+-- The last 8 bytes of a random uuid, of which 62 bits are random.
+-- == random: part
+pg_catalog.substr(pg_catalog.uuid_send(pg_catalog.gen_random_uuid()), 9)
+
+-- `micros` as a fraction of its millisecond in 16 bits, rounded up.
+-- == fraction: part
+((((micros % 1000) * 65536) + 999) / 1000)
+
+-- The id of `micros`, with 58 bits of `random`. {{1}} is the version, in its place in the first 8 bytes.
+-- == return_uuid: part
+  RETURN pg_catalog.encode(
+    pg_catalog.int8send((((micros / 1000) << 16) | {{1}}) | ({{fraction}} >> 4))
+      || pg_catalog.set_byte(random, 0, (({{fraction}} & 15) << 2)::pg_catalog.int4
+                                          | (128 | (pg_catalog.get_byte(random, 0) & 3))),
+    'hex')::pg_catalog.uuid;
+
+-- The id of the clock needs 12 bits of the fraction only. The other 4 can be random: the id reads as the same
+-- microsecond, which is 65 units of the fraction wide. So 62 bits are random.
+-- == return_new_uuid: part
+  RETURN pg_catalog.encode(
+    pg_catalog.int8send((((micros / 1000) << 16) | {{1}}) | ((((micros % 1000) * 4096) + 999) / 1000)) || {{random}},
+    'hex')::pg_catalog.uuid;
+
+-- == comb_uuid: plpgsql
+DECLARE
+  micros pg_catalog.int8 := {{clock}};
+BEGIN
+{{return_new_uuid 16384}}
+END
+
+-- == comb_uuid_v7: plpgsql
+DECLARE
+  micros pg_catalog.int8 := {{clock}};
+BEGIN
+{{return_new_uuid 28672}}
+END
+
+-- == check_stamp: part
+  IF (at < '1970-01-01 00:00:00+00') OR (at > '10889-08-02 05:31:50.655999+00') THEN
+    RAISE EXCEPTION USING ERRCODE := '22008',
+      MESSAGE := 'timestamp must be from 1970-01-01 00:00:00+00 to 10889-08-02 05:31:50.655999+00',
+      DETAIL := pg_catalog.format('It is %s.', at);
+  END IF;
+
+-- == comb_uuid_at: plpgsql
+DECLARE
+  micros pg_catalog.int8;
+  random pg_catalog.bytea := {{random}};
+BEGIN
+{{check_stamp}}
+  micros := {{micros at}};
+{{return_uuid 16384}}
+END
+
+-- == comb_uuid_v7_at: plpgsql
+DECLARE
+  micros pg_catalog.int8;
+  random pg_catalog.bytea := {{random}};
+BEGIN
+{{check_stamp}}
+  micros := {{micros at}};
+{{return_uuid 28672}}
+END
+
+-- The shard, turned round.
+-- == shard_bytes: part
+pg_catalog.int4send((((shard << 24) | ((shard & 65280) << 8)) | ((shard >> 8) & 65280)) | ((shard >> 24) & 255))
+
+-- The hot id of the clock needs 24 of the 26 bits of the second's fraction to tell microseconds apart. The others can
+-- be random, so 40 bits are.
+-- == hot_uuid: plpgsql
+DECLARE
+  micros pg_catalog.int8 := {{clock}};
+BEGIN
+  RETURN pg_catalog.encode(
+    pg_catalog.substr(pg_catalog.int8send(((micros / 1000000) << 32)
+                                            | (((((micros % 1000000) * 16384) + 999) / 1000) << 8)), 1, 7)
+      || pg_catalog.substr(pg_catalog.uuid_send(pg_catalog.gen_random_uuid()), 10, 5) || {{shard_bytes}},
+    'hex')::pg_catalog.uuid;
+END
+
+-- A given time has all 26 bits, and 38 random ones. Bytes 2 to 7 of `random` are random throughout.
+-- The seconds wrap before 1970 is added, because the last times are past the end of int8 when counted from 1970.
+-- == hot_uuid_at: plpgsql
+DECLARE
+  micros pg_catalog.int8;
+  random pg_catalog.bytea := {{random}};
+BEGIN
+  IF (at < '1970-01-01 00:00:00+00') OR (at = 'infinity') THEN
+    RAISE EXCEPTION USING ERRCODE := '22008',
+      MESSAGE := 'timestamp must be finite and not before 1970-01-01 00:00:00+00',
+      DETAIL := pg_catalog.format('It is %s.', at);
+  END IF;
+  micros := (('x' || pg_catalog.encode(pg_catalog.timestamptz_send(at), 'hex'))::pg_catalog.bit(64)::pg_catalog.int8
+               % 4294967296000000) + 946684800000000;
+  micros := micros % 4294967296000000;
+  RETURN pg_catalog.encode(
+    pg_catalog.int8send(((micros / 1000000) << 32)
+                          | ((((((micros / 1000) % 1000) * 65536) + {{fraction}}) << 6)
+                               | (pg_catalog.get_byte(random, 2) & 63)))
+      || pg_catalog.substr(random, 5, 4) || {{shard_bytes}},
+    'hex')::pg_catalog.uuid;
+END
+
+-- ---- reading ----
+
+-- == first_48: part
+('x' || pg_catalog.encode(pg_catalog.substr(bytes, 1, 6), 'hex'))::pg_catalog.bit(48)::pg_catalog.int8
+
+-- == comb_timestamp: plpgsql
+DECLARE
+  bytes pg_catalog.bytea := pg_catalog.uuid_send(id);
+  micros pg_catalog.int8;
+{{other_versions}}
+  micros := {{first_48}} * 1000;
+  RETURN {{time micros}};
+END
+
+-- Returns for the versions whose first 48 bits are no Unix milliseconds. Those are the bits of 366: 1, 2, 3, 5, 6, 8.
+-- == other_versions: part
+  version pg_catalog.int4 := pg_catalog.get_byte(bytes, 6) >> 4;
+BEGIN
+  IF (((366 >> version) & 1) = 1) AND ((pg_catalog.get_byte(bytes, 8) >> 6) = 2) THEN
+    IF version = 1 THEN
+      micros := ('x' || (pg_catalog.encode(pg_catalog.substr(bytes, 7, 2), 'hex')
+                           || pg_catalog.encode(pg_catalog.substr(bytes, 5, 2), 'hex')
+                           || pg_catalog.encode(pg_catalog.substr(bytes, 1, 4), 'hex')))
+                ::pg_catalog.bit(64)::pg_catalog.int8;
+      micros := ((micros & 1152921504606846975) / 10) - 12219292800000000;
+      RETURN {{time micros}};
+    ELSIF version = 6 THEN
+      micros := ('x' || pg_catalog.encode(bytes, 'hex'))::pg_catalog.bit(64)::pg_catalog.int8;
+      micros := (((((micros >> 16) & 281474976710655) << 12) | (micros & 4095)) / 10) - 12219292800000000;
+      RETURN {{time micros}};
+    END IF;
+    RETURN NULL;
+  END IF;
+
+-- == comb_timestamp_micros: plpgsql
+DECLARE
+  bytes pg_catalog.bytea := pg_catalog.uuid_send(id);
+  micros pg_catalog.int8;
+{{other_versions}}
+  micros := ({{first_48}} * 1000)
+    + ((((((pg_catalog.get_byte(bytes, 6) & 15) << 12) | (pg_catalog.get_byte(bytes, 7) << 4))
+          | ((pg_catalog.get_byte(bytes, 8) >> 2) & 15)) * 1000) >> 16);
+  RETURN {{time micros}};
+END
+
+-- The shard is little-endian.
+-- == shard_of_bytes: part
+((((pg_catalog.get_byte(bytes, 15) << 24) | (pg_catalog.get_byte(bytes, 14) << 16))
+    | (pg_catalog.get_byte(bytes, 13) << 8)) | pg_catalog.get_byte(bytes, 12))
+
+-- == hot_shard: plpgsql
+DECLARE
+  bytes pg_catalog.bytea := pg_catalog.uuid_send(id);
+BEGIN
+  RETURN {{shard_of_bytes}};
+END
+
+-- == hot_shard_eq: plpgsql
+DECLARE
+  bytes pg_catalog.bytea := pg_catalog.uuid_send(id);
+BEGIN
+  RETURN {{shard_of_bytes}} = shard;
+END
+
+-- == hot_timestamp: plpgsql
+BEGIN
+  RETURN pg_catalog.to_timestamp(('x' || pg_catalog.encode(pg_catalog.substr(pg_catalog.uuid_send(id), 1, 4), 'hex'))
+                                   ::pg_catalog.bit(32)::pg_catalog.int8::pg_catalog.float8);
+END
+
+-- == hot_shard_remainder: plpgsql
+BEGIN
+  IF modulus < 1 THEN
+    RAISE EXCEPTION USING ERRCODE := '22023', MESSAGE := 'modulus must be at least 1',
+      DETAIL := pg_catalog.format('It is %s.', modulus);
+  END IF;
+  RETURN ((shard::pg_catalog.int8 & 4294967295) % modulus)::pg_catalog.int4;
+END
+
+-- ---- boundaries ----
+
+-- == nil: part
+'00000000-0000-0000-0000-000000000000'::pg_catalog.uuid
+-- == max: part
+'ffffffff-ffff-ffff-ffff-ffffffffffff'::pg_catalog.uuid
+
+-- The smallest id whose milliseconds are at or after {{1}}.
+-- == from: part
+CASE WHEN {{1}} <= '1970-01-01 00:00:00+00' THEN {{nil}}
+         WHEN {{1}} > '10889-08-02 05:31:50.655+00' THEN {{max}}
+         ELSE pg_catalog.encode(pg_catalog.int8send((({{micros {{1}}}} + 999) / 1000) << 16)
+                                  || '\x0000000000000000'::pg_catalog.bytea, 'hex')::pg_catalog.uuid END
+
+-- The same, after {{1}} and not at it.
+-- == after: part
+CASE WHEN {{1}} < '1970-01-01 00:00:00+00' THEN {{nil}}
+         WHEN {{1}} >= '10889-08-02 05:31:50.655+00' THEN {{max}}
+         ELSE pg_catalog.encode(pg_catalog.int8send((({{micros {{1}}}} + 1000) / 1000) << 16)
+                                  || '\x0000000000000000'::pg_catalog.bytea, 'hex')::pg_catalog.uuid END
+
+-- == comb_boundary: plpgsql
+BEGIN
+  RETURN {{from at}};
+END
+
+-- == comb_boundary_after: plpgsql
+BEGIN
+  RETURN {{after at}};
+END
+
+-- == comb_lower_boundary: plpgsql
+DECLARE
+  at pg_catalog.timestamptz := pg_catalog.lower(during);
+BEGIN
+  IF pg_catalog.isempty(during) THEN
+    RETURN {{max}};
+  ELSIF pg_catalog.lower_inf(during) THEN
+    RETURN {{nil}};
+  ELSIF pg_catalog.lower_inc(during) THEN
+    RETURN {{from at}};
+  END IF;
+  RETURN {{after at}};
+END
+
+-- == comb_upper_boundary: plpgsql
+DECLARE
+  at pg_catalog.timestamptz := pg_catalog.upper(during);
+BEGIN
+  IF pg_catalog.isempty(during) THEN
+    RETURN {{nil}};
+  ELSIF pg_catalog.upper_inf(during) THEN
+    RETURN {{max}};
+  ELSIF pg_catalog.upper_inc(during) THEN
+    RETURN {{after at}};
+  END IF;
+  RETURN {{from at}};
+END
+
+-- == hot_boundary: plpgsql
+BEGIN
+  RETURN CASE WHEN at <= '1970-01-01 00:00:00+00' THEN {{nil}}
+              WHEN at > '2106-02-07 06:28:15+00' THEN {{max}}
+              ELSE pg_catalog.encode(pg_catalog.int8send((({{micros at}} + 999999) / 1000000) << 32)
+                                       || '\x0000000000000000'::pg_catalog.bytea, 'hex')::pg_catalog.uuid END;
+END
+
+-- ---- ids for people and other systems ----
+
+-- == wrong_version: part
+    RAISE EXCEPTION USING ERRCODE := '22023',
+      MESSAGE := 'uuid must be of version {{1}} with the variant of RFC 9562 to be {{2}}',
+      DETAIL := pg_catalog.format('It is %s.', id);
+
+-- SipHash-2-4 in 64 bits: each sum wraps, so it is made of two of 32 bits.
+-- == sum: part
+(((((({{1}} >> 32) & 4294967295) + (({{2}} >> 32) & 4294967295))
+      + ((({{1}} & 4294967295) + ({{2}} & 4294967295)) >> 32)) << 32)
+     | ((({{1}} & 4294967295) + ({{2}} & 4294967295)) & 4294967295))
+-- == rotate: part
+(({{1}} << {{2}}) | (({{1}} >> (64 - {{2}})) & ((1::pg_catalog.int8 << {{2}}) - 1)))
+-- == word: part
+('x' || pg_catalog.encode({{1}}, 'hex'))::pg_catalog.bit(64)::pg_catalog.int8
+
+-- The key and the message are turned round as text, because words are little-endian.
+-- == mask_id: part
+DECLARE
+  hex pg_catalog.text := pg_catalog.encode(pg_catalog.uuid_send(id), 'hex');
+  message pg_catalog.text;
+  word pg_catalog.int8;
+  v0 pg_catalog.int8;
+  v1 pg_catalog.int8;
+  v2 pg_catalog.int8;
+  v3 pg_catalog.int8;
+BEGIN
+  IF pg_catalog.length(key) <> 16 THEN
+    RAISE EXCEPTION USING ERRCODE := '22023', MESSAGE := 'key must be 16 bytes long',
+      DETAIL := pg_catalog.format('It is %s bytes long.', pg_catalog.length(key));
+  ELSIF (pg_catalog.substr(hex, 13, 1) <> '{{1}}')
+        OR (pg_catalog.strpos('89ab', pg_catalog.substr(hex, 17, 1)) = 0) THEN
+{{wrong_version {{1}} {{3}}}}
+  END IF;
+  word := {{turned pg_catalog.encode(key,'hex') 0}};
+  v0 := word # 8317987319222330741;
+  v2 := word # 7816392313619706465;
+  word := {{turned pg_catalog.encode(key,'hex') 16}};
+  v1 := word # 7237128888997146477;
+  v3 := word # 8387220255154660723;
+  message := pg_catalog.concat('0', pg_catalog.substr(hex, 14, 3),
+                               pg_catalog.translate(pg_catalog.substr(hex, 17, 1), '89ab', '0123'),
+                               pg_catalog.substr(hex, 18), '00000000000a');
+  word := 0;
+  FOR round IN 1..8 LOOP
+    IF round = 1 THEN
+      word := {{turned message 0}};
+      v3 := v3 # word;
+    ELSIF round = 3 THEN
+      v0 := v0 # word;
+      word := {{turned message 16}};
+      v3 := v3 # word;
+    ELSIF round = 5 THEN
+      v0 := v0 # word;
+      v2 := v2 # 255;
+    END IF;
+    v0 := {{sum v0 v1}};
+    v1 := {{rotate v1 13}} # v0;
+    v0 := {{rotate v0 32}};
+    v2 := {{sum v2 v3}};
+    v3 := {{rotate v3 16}} # v2;
+    v0 := {{sum v0 v3}};
+    v3 := {{rotate v3 21}} # v0;
+    v2 := {{sum v2 v1}};
+    v1 := {{rotate v1 17}} # v2;
+    v2 := {{rotate v2 32}};
+  END LOOP;
+  word := ((((v0 # v1) # v2) # v3) & 281474976710655) # {{number pg_catalog.left(hex,12)}};
+  RETURN pg_catalog.concat(pg_catalog.right(pg_catalog.encode(pg_catalog.int8send(word), 'hex'), 12), '{{2}}',
+                           pg_catalog.substr(hex, 14))::pg_catalog.uuid;
+END
+-- The word of the 8 bytes of the digits {{1}} past {{2}}.
+-- == turned: part
+('x' || pg_catalog.concat(pg_catalog.substr({{1}}, {{2}} + 15, 2), pg_catalog.substr({{1}}, {{2}} + 13, 2),
+                                    pg_catalog.substr({{1}}, {{2}} + 11, 2), pg_catalog.substr({{1}}, {{2}} + 9, 2),
+                                    pg_catalog.substr({{1}}, {{2}} + 7, 2), pg_catalog.substr({{1}}, {{2}} + 5, 2),
+                                    pg_catalog.substr({{1}}, {{2}} + 3, 2), pg_catalog.substr({{1}}, {{2}} + 1, 2))
+            )::pg_catalog.bit(64)::pg_catalog.int8
+
+-- == comb_mask: plpgsql
+{{mask_id 7 4 masked}}
+
+-- == comb_unmask: plpgsql
+{{mask_id 4 7 unmasked}}
+
+-- == comb_to_ulid: plpgsql
+DECLARE
+  bits pg_catalog.text := '00' || ('x' || pg_catalog.encode(pg_catalog.uuid_send(id), 'hex'))
+                                    ::pg_catalog.bit(128)::pg_catalog.text;
+  ulid pg_catalog.text := '';
+BEGIN
+  FOR digit IN 0..25 LOOP
+    ulid := ulid || pg_catalog.substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ',
+                                      pg_catalog.substr(bits, (digit * 5) + 1, 5)
+                                        ::pg_catalog.bit(5)::pg_catalog.int4 + 1, 1);
+  END LOOP;
+  RETURN ulid;
+END
+
+-- == comb_from_ulid: plpgsql
+DECLARE
+  digits pg_catalog.text := pg_catalog.translate(ulid, 'abcdefghjkmnpqrstvwxyzIiLlOo', 'ABCDEFGHJKMNPQRSTVWXYZ111100');
+  bits pg_catalog.text := '';
+BEGIN
+  IF digits !~ '^[0-7][0-9ABCDEFGHJKMNPQRSTVWXYZ]{25}$' THEN
+    RAISE EXCEPTION USING ERRCODE := '22P02', MESSAGE := pg_catalog.format('invalid ULID: "%s"', ulid),
+      DETAIL := 'A ULID has 26 characters: first 0 to 7, then digits and letters other than U.';
+  END IF;
+  FOR digit IN 1..26 LOOP
+    bits := bits || (pg_catalog.strpos('0123456789ABCDEFGHJKMNPQRSTVWXYZ', pg_catalog.substr(digits, digit, 1)) - 1)
+                      ::pg_catalog.bit(5)::pg_catalog.text;
+  END LOOP;
+  RETURN pg_catalog.encode(
+    pg_catalog.int8send(pg_catalog.substr(bits, 3, 64)::pg_catalog.bit(64)::pg_catalog.int8)
+      || pg_catalog.int8send(pg_catalog.substr(bits, 67)::pg_catalog.bit(64)::pg_catalog.int8), 'hex')::pg_catalog.uuid;
+END
+
+-- ---- the sequence ----
+-- There is none: the order is the clock's.
+
+-- == comb_status: plpgsql
+BEGIN
+  monotonicity := 'clock';
+  shared_memory := 'not used';
+  library_version := '{{version}}';
+END
+
+-- == comb_reset: none: there is no sequence to set back
+-- == comb_watermark: none: sessions have no memory in which to announce their ids
+-- == comb_watermark_v7: none: as comb_watermark
+-- == hot_watermark: none: as comb_watermark
+-- == comb_watermark_holders: none: as comb_watermark
+-- == comb_watermark_support: none: planner support functions are in C
+-- == comb_boundary_support: none: planner support functions are in C
+-- == hot_uuid_hash_extended: none: only superusers create operator classes
+-- == hot_shard_hash_extended: none: only superusers create operator classes
+-- == hot_shard_options: none: only superusers create operator classes

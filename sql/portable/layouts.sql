@@ -1,0 +1,391 @@
+-- Bodies of the functions that take a layout, written as bodies.sql says.
+-- Ids are handled as text of 32 hexadecimal digits here, `hex`.
+
+-- == all_layouts: part
+'{postgres, v7, mssql, oracle, legacy, legacy_postgres, sequential_string, sequential_binary, sequential_end,
+  process_ticks, ticks, hot, v1, v6, newsequentialid}'::pg_catalog.text[]
+-- == read_only_layouts: part
+'{v1,v6,newsequentialid}'::pg_catalog.text[]
+
+-- == check_layout: part
+  IF NOT ({{1}} = ANY ({{all_layouts}})) THEN
+    RAISE EXCEPTION USING ERRCODE := '22023', MESSAGE := pg_catalog.format('unrecognized layout "%s"', {{1}}),
+      HINT := pg_catalog.format('Available layouts: %s.', pg_catalog.array_to_string({{all_layouts}}, ', '));
+  END IF;
+
+-- The name of what a layout counts.
+-- == clock_of: part
+CASE WHEN {{1}} = ANY ('{postgres,v7,mssql,oracle}'::pg_catalog.text[]) THEN '1 ms since 1970-01-01'
+          WHEN {{1}} = ANY ('{legacy,legacy_postgres}'::pg_catalog.text[]) THEN '1/300 s since 1900-01-01'
+          WHEN {{1}} = ANY ('{process_ticks,ticks}'::pg_catalog.text[]) THEN '100 ns since 0001-01-01'
+          WHEN {{1}} = ANY ({{read_only_layouts}}) THEN '100 ns since 1582-10-15'
+          WHEN {{1}} = 'hot' THEN '1 s since 1970-01-01'
+          ELSE '1 ms since 0001-01-01' END
+
+-- The digits of the time of the layout {{1}}, the highest first.
+-- == digits_of: part
+CASE WHEN {{1}} = ANY ('{postgres,v7,legacy_postgres,sequential_string}'::pg_catalog.text[]) THEN
+            pg_catalog.left(hex, 12)
+          WHEN {{1}} = ANY ('{oracle,sequential_binary}'::pg_catalog.text[]) THEN
+            pg_catalog.concat(pg_catalog.substr(hex, 7, 2), pg_catalog.substr(hex, 5, 2), pg_catalog.substr(hex, 3, 2),
+                              pg_catalog.substr(hex, 1, 2), pg_catalog.substr(hex, 11, 2), pg_catalog.substr(hex, 9, 2))
+          WHEN {{1}} = 'process_ticks' THEN pg_catalog.substr(hex, 21, 12) || pg_catalog.substr(hex, 17, 4)
+          WHEN {{1}} = 'ticks' THEN pg_catalog.left(hex, 16)
+          WHEN {{1}} = 'hot' THEN pg_catalog.left(hex, 8)
+          WHEN {{1}} = 'v1' THEN
+            pg_catalog.concat(pg_catalog.substr(hex, 14, 3), pg_catalog.substr(hex, 9, 4), pg_catalog.left(hex, 8))
+          WHEN {{1}} = 'v6' THEN pg_catalog.left(hex, 12) || pg_catalog.substr(hex, 14, 3)
+          WHEN {{1}} = 'newsequentialid' THEN
+            pg_catalog.concat(pg_catalog.substr(hex, 16, 1), pg_catalog.substr(hex, 13, 2),
+                              pg_catalog.substr(hex, 11, 2),
+                              pg_catalog.substr(hex, 9, 2), pg_catalog.substr(hex, 7, 2), pg_catalog.substr(hex, 5, 2),
+                              pg_catalog.substr(hex, 3, 2), pg_catalog.substr(hex, 1, 2))
+          ELSE pg_catalog.substr(hex, 21, 12) END
+
+-- The number of the digits {{1}}.
+-- == number: part
+('x' || pg_catalog.lpad({{1}}, 16, '0'))::pg_catalog.bit(64)::pg_catalog.int8
+
+-- Whether the id has the version of the layout {{1}}, if the layout has one of its own.
+-- == version_of: part
+CASE WHEN {{1}} = 'v7' THEN pg_catalog.substr(hex, 13, 1) = '7'
+         WHEN {{1}} = 'v1' THEN pg_catalog.substr(hex, 13, 1) = '1'
+         WHEN {{1}} = 'v6' THEN pg_catalog.substr(hex, 13, 1) = '6'
+         WHEN {{1}} = 'newsequentialid' THEN pg_catalog.substr(hex, 15, 1) = '1'
+         ELSE true END
+
+-- `micros` of `count` by `clock`, NULL for ticks past the end of a day. Numbers of 100 ns are unsigned.
+-- == micros_of_count: part
+  micros := CASE
+    WHEN clock = '1 ms since 1970-01-01' THEN count * 1000
+    WHEN clock = '1 ms since 0001-01-01' THEN (count * 1000) - 62135596800000000
+    WHEN clock = '1 s since 1970-01-01' THEN count * 1000000
+    WHEN clock = '100 ns since 0001-01-01' THEN (((count >> 1) & 9223372036854775807) / 5) - 62135596800000000
+    WHEN clock = '100 ns since 1582-10-15' THEN (count / 10) - 12219292800000000
+    WHEN (count & 4294967295) > 25920002 THEN NULL
+    ELSE (((count >> 32) - 25567) * 86400000000)
+           + CASE WHEN (count & 4294967295) >= 25920000 THEN 86399997000 + (((count & 4294967295) - 25920000) * 1000)
+                  ELSE (((count & 4294967295) * 10000) + 1) / 3 END
+    END;
+
+-- `count` of `micros` by `clock`, rounded down.
+-- == count_of_micros: part
+  count := CASE
+    WHEN clock = '1 ms since 1970-01-01' THEN micros / 1000
+    WHEN clock = '1 ms since 0001-01-01' THEN (micros + 62135596800000000) / 1000
+    WHEN clock = '1 s since 1970-01-01' THEN micros / 1000000
+    WHEN clock = '100 ns since 0001-01-01' THEN ((micros + 62135596800000000) * 5) << 1
+    ELSE (((micros + 2208988800000000) / 86400000000) << 32)
+           | (((((micros + 2208988800000000) % 86400000000) * 3) + 1) / 10000)
+    END;
+
+-- Whether the layout {{1}} can hold the time {{2}}. Both ends are part of what the error says.
+-- == first_of: part
+CASE WHEN clock = ANY ('{1 ms since 1970-01-01,1 s since 1970-01-01}'::pg_catalog.text[])
+              THEN '1970-01-01 00:00:00+00'::pg_catalog.timestamptz
+              WHEN clock = '1/300 s since 1900-01-01' THEN '1900-01-01 00:00:00+00'
+              ELSE '0001-01-01 00:00:00+00' END
+-- == last_of: part
+CASE WHEN clock = '1 ms since 1970-01-01' THEN '10889-08-02 05:31:50.655999+00'::pg_catalog.timestamptz
+              WHEN clock = '1 s since 1970-01-01' THEN '2106-02-07 06:28:15.999999+00'
+              WHEN clock = '1/300 s since 1900-01-01' THEN '2079-06-06 23:59:59.999999+00'
+              WHEN clock = '1 ms since 0001-01-01' THEN '8920-08-03 05:31:50.655999+00'
+              ELSE '58456-05-28 05:36:10.95516+00' END
+
+-- == check_range: part
+  IF (at < {{first_of}}) OR (at > {{last_of}}) THEN
+    RAISE EXCEPTION USING ERRCODE := '22008',
+      MESSAGE := pg_catalog.format('timestamp must be from %s to %s in layout "%s"', {{first_of}}, {{last_of}}, {{1}}),
+      DETAIL := {{detail}};
+  END IF;
+-- == detail: part
+pg_catalog.format('It is %s.', at)
+
+-- `hex` with `count` in the place of the time of the layout {{1}}.
+-- == put_count: part
+  digits := pg_catalog.encode(pg_catalog.int8send(count), 'hex');
+  hex := CASE
+    WHEN {{1}} = ANY ('{postgres,v7,legacy_postgres,sequential_string}'::pg_catalog.text[]) THEN
+      pg_catalog.substr(digits, 5) || pg_catalog.substr(hex, 13)
+    WHEN {{1}} = ANY ('{oracle,sequential_binary}'::pg_catalog.text[]) THEN
+      pg_catalog.concat(pg_catalog.substr(digits, 11, 2), pg_catalog.substr(digits, 9, 2),
+                        pg_catalog.substr(digits, 7, 2), pg_catalog.substr(digits, 5, 2),
+                        pg_catalog.substr(digits, 15, 2), pg_catalog.substr(digits, 13, 2),
+                        pg_catalog.substr(hex, 13))
+    WHEN {{1}} = 'process_ticks' THEN
+      pg_catalog.concat(pg_catalog.left(hex, 16), pg_catalog.substr(digits, 13), pg_catalog.left(digits, 12))
+    WHEN {{1}} = 'ticks' THEN digits || pg_catalog.substr(hex, 17)
+    WHEN {{1}} = 'hot' THEN pg_catalog.substr(digits, 9) || pg_catalog.substr(hex, 9)
+    ELSE pg_catalog.left(hex, 20) || pg_catalog.substr(digits, 5)
+    END;
+
+-- == layout_variables: part
+  hex pg_catalog.text;
+  clock pg_catalog.text;
+  digits pg_catalog.text;
+  count pg_catalog.int8;
+  micros pg_catalog.int8;
+
+-- == comb_timestamp_layout: plpgsql
+DECLARE
+{{layout_variables}}
+BEGIN
+{{check_layout layout}}
+  hex := pg_catalog.encode(pg_catalog.uuid_send(id), 'hex');
+  IF (layout = ANY ('{v7,v1,v6,newsequentialid}'::pg_catalog.text[]))
+     AND NOT ({{version_of layout}} AND (pg_catalog.strpos('89ab', pg_catalog.substr(hex, 17, 1)) > 0)) THEN
+    RETURN NULL;
+  END IF;
+  clock := {{clock_of layout}};
+  digits := {{digits_of layout}};
+  count := {{number digits}};
+{{micros_of_count}}
+  RETURN {{time micros}};
+END
+
+-- == comb_set_timestamp: plpgsql
+DECLARE
+{{layout_variables}}
+BEGIN
+{{check_layout layout}}
+  IF layout = ANY ({{read_only_layouts}}) THEN
+    RAISE EXCEPTION USING ERRCODE := '22023', MESSAGE := pg_catalog.format('ids of layout "%s" are only read', layout),
+      HINT := pg_catalog.format('A time can be set in the layouts %s.',
+                                pg_catalog.array_to_string(({{all_layouts}})[1:12], ', '));
+  END IF;
+  clock := {{clock_of layout}};
+{{check_range layout}}
+  hex := pg_catalog.encode(pg_catalog.uuid_send(base), 'hex');
+  IF layout = 'v7' THEN
+    hex := pg_catalog.concat(pg_catalog.left(hex, 12), '7', pg_catalog.substr(hex, 14, 3),
+                             pg_catalog.translate(pg_catalog.substr(hex, 17, 1), '01234567cdef', '89ab89ab89ab'),
+                             pg_catalog.substr(hex, 18));
+  END IF;
+  micros := {{micros at}};
+{{count_of_micros}}
+{{put_count layout}}
+  RETURN hex::pg_catalog.uuid;
+END
+
+-- == check_making: part
+{{check_layout layout}}
+  IF layout = 'hot' THEN
+    RAISE EXCEPTION USING ERRCODE := '22023', MESSAGE := 'ids of layout "hot" need a shard',
+      HINT := 'Use hot_uuid(shard) or hot_uuid(shard, at).';
+  ELSIF layout = ANY ({{read_only_layouts}}) THEN
+    RAISE EXCEPTION USING ERRCODE := '22023', MESSAGE := pg_catalog.format('ids of layout "%s" are only read', layout),
+      HINT := pg_catalog.format('Use comb_uuid_v7(), or one of the layouts %s.',
+                                pg_catalog.array_to_string(({{all_layouts}})[1:11], ', '));
+  END IF;
+
+-- 32 random digits, in layouts without a label of two random uuids, whose version and variant are left out.
+-- == random_hex: part
+  hex := pg_catalog.encode(pg_catalog.uuid_send(pg_catalog.gen_random_uuid()), 'hex');
+  IF (pg_catalog.strpos(layout, 'sequential') = 1) OR (pg_catalog.strpos(layout, 'ticks') > 0) THEN
+    hex := pg_catalog.concat(pg_catalog.left(hex, 12), pg_catalog.right(hex, 8),
+      pg_catalog.left(pg_catalog.encode(pg_catalog.uuid_send(pg_catalog.gen_random_uuid()), 'hex'), 12));
+  END IF;
+
+-- == comb_generate_at: plpgsql
+DECLARE
+{{layout_variables}}
+  random pg_catalog.bytea;
+BEGIN
+{{check_making}}
+  clock := {{clock_of layout}};
+{{check_range layout}}
+  micros := {{micros at}};
+  IF layout = 'postgres' THEN
+    random := {{random}};
+{{return_uuid 16384}}
+  ELSIF layout = 'v7' THEN
+    random := {{random}};
+{{return_uuid 28672}}
+  END IF;
+{{random_hex}}
+{{count_of_micros}}
+{{put_count layout}}
+  RETURN hex::pg_catalog.uuid;
+END
+
+-- What the layout does not count of `micros` goes into the bits that its system compares next, around version and
+-- variant, from the highest bit on: `rest`, 18 bits of units of 2^-16 ms, or 16 in milliseconds. Ticks of 100 ns leave
+-- nothing, since the clock has microseconds.
+-- == comb_generate: plpgsql
+DECLARE
+{{layout_variables}}
+  at pg_catalog.timestamptz := pg_catalog.clock_timestamp();
+  random pg_catalog.bytea;
+  now pg_catalog.int8;
+  rest pg_catalog.int4;
+BEGIN
+{{check_making}}
+  clock := {{clock_of layout}};
+{{check_range layout}}
+  micros := {{micros at}};
+  IF layout = 'postgres' THEN
+{{return_new_uuid 16384}}
+  ELSIF layout = 'v7' THEN
+{{return_new_uuid 28672}}
+  END IF;
+{{random_hex}}
+{{count_of_micros}}
+{{put_count layout}}
+  now := micros;
+  random := pg_catalog.decode(hex, 'hex');
+  IF pg_catalog.strpos(layout, 'ticks') > 0 THEN
+    RETURN hex::pg_catalog.uuid;
+  ELSIF clock = '1/300 s since 1900-01-01' THEN
+{{micros_of_count}}
+    rest := {{stamp now}} - {{stamp micros}};
+    IF layout = 'legacy' THEN
+      random := {{set 8 128|((rest>>12)&63)}};
+      random := {{set 9 (rest>>4)&255}};
+      random := {{set 7 ((rest&15)<<4)|(pg_catalog.get_byte(random,7)&15)}};
+    ELSE
+      random := {{set 6 64|((rest>>14)&15)}};
+      random := {{set 7 (rest>>6)&255}};
+      random := {{set 8 128|(rest&63)}};
+    END IF;
+  ELSE
+    rest := {{fraction}};
+    IF layout = 'mssql' THEN
+      random := {{set 8 128|(rest>>10)}};
+      random := {{set 9 (rest>>2)&255}};
+      random := {{set 7 ((rest&3)<<6)|(pg_catalog.get_byte(random,7)&63)}};
+    ELSIF layout = 'oracle' THEN
+      random := {{set 7 rest>>8}};
+      random := {{set 6 64|((rest>>4)&15)}};
+      random := {{set 8 128|(((rest&15)<<2)|(pg_catalog.get_byte(random,8)&3))}};
+    ELSIF layout = 'sequential_binary' THEN
+      random := {{set 7 rest>>8}};
+      random := {{set 6 rest&255}};
+    ELSIF layout = 'sequential_string' THEN
+      random := {{set 6 rest>>8}};
+      random := {{set 7 rest&255}};
+    ELSE
+      random := {{set 8 rest>>8}};
+      random := {{set 9 rest&255}};
+    END IF;
+  END IF;
+  RETURN pg_catalog.encode(random, 'hex')::pg_catalog.uuid;
+END
+
+-- == set: part
+pg_catalog.set_byte(random, {{1}}, {{2}})
+-- The stamp of the microseconds {{1}} in units of 2^-16 ms, rounded up.
+-- == stamp: part
+((({{1}} / 1000) * 65536) + (((({{1}} % 1000) * 65536) + 999) / 1000))
+
+-- == comb_convert: plpgsql
+DECLARE
+{{layout_variables}}
+  targets pg_catalog.text;
+  clock_of_target pg_catalog.text;
+  label pg_catalog.text;
+  at pg_catalog.timestamptz;
+BEGIN
+{{check_layout source}}
+{{check_layout target}}
+  clock := {{clock_of source}};
+  clock_of_target := {{clock_of target}};
+  targets := CASE
+    WHEN source = 'v7' THEN 'postgres, v7'
+    WHEN source = 'postgres' THEN
+      'postgres, v7, mssql, oracle, sequential_string, sequential_binary, sequential_end'
+    WHEN clock = ANY ('{1 ms since 1970-01-01,1 ms since 0001-01-01}'::pg_catalog.text[]) THEN
+      'postgres, mssql, oracle, sequential_string, sequential_binary, sequential_end'
+    WHEN clock = '1/300 s since 1900-01-01' THEN 'postgres, mssql, oracle, legacy, legacy_postgres'
+    WHEN clock = '100 ns since 0001-01-01' THEN 'process_ticks, ticks'
+    ELSE '' END;
+  IF NOT (target = ANY (pg_catalog.string_to_array(targets, ', '))) THEN
+    RAISE EXCEPTION USING ERRCODE := '22023',
+      MESSAGE := pg_catalog.format('cannot convert ids of layout "%s" to layout "%s"', source, target),
+      DETAIL := CASE
+        WHEN source = ANY ({{read_only_layouts}}) THEN pg_catalog.format('Ids of layout "%s" are only read.', source)
+        WHEN target = ANY ({{read_only_layouts}}) THEN pg_catalog.format('Ids of layout "%s" are only read.', target)
+        WHEN (source = 'hot') OR (target = 'hot') THEN 'A hot id holds whole seconds and a shard.'
+        WHEN clock <> clock_of_target THEN pg_catalog.format('One counts %s, the other %s.', clock, clock_of_target)
+        ELSE 'Version 7 has its time in the place of layout "postgres" only.' END,
+      HINT := CASE WHEN targets = '' THEN pg_catalog.format('Ids of layout "%s" convert to no other.', source)
+                   ELSE pg_catalog.format('From "%s", ids convert to %s.', source, targets) END;
+  ELSIF source = target THEN
+    RETURN id;
+  END IF;
+
+  hex := pg_catalog.encode(pg_catalog.uuid_send(id), 'hex');
+  IF (source = 'v7') OR (target = 'v7') THEN
+    label := CASE WHEN source = 'v7' THEN '7' ELSE '4' END;
+    IF (pg_catalog.substr(hex, 13, 1) <> label) OR (pg_catalog.strpos('89ab', pg_catalog.substr(hex, 17, 1)) = 0) THEN
+      RAISE EXCEPTION USING ERRCODE := '22023',
+        MESSAGE := pg_catalog.format(
+          'uuid must be of version %s with the variant of RFC 9562 to be converted from "%s" to "%s"',
+          label, source, target),
+        DETAIL := pg_catalog.format('It is %s.', id);
+    END IF;
+    RETURN pg_catalog.overlay(hex, CASE WHEN source = 'v7' THEN '4' ELSE '7' END, 13)::pg_catalog.uuid;
+  END IF;
+
+  digits := {{digits_of source}};
+  count := {{number digits}};
+  IF clock <> clock_of_target THEN
+{{micros_of_count}}
+    IF micros IS NULL THEN
+      RAISE EXCEPTION USING ERRCODE := '22008',
+        MESSAGE := pg_catalog.format('uuid %s holds no time in layout "%s"', id, source),
+        DETAIL := 'Its ticks of 1/300 s go past the end of a day.';
+    END IF;
+    at := {{time micros}};
+    clock := clock_of_target;
+    IF (at < {{first_of}}) OR (at > {{last_of}}) THEN
+      RAISE EXCEPTION USING ERRCODE := '22008',
+        MESSAGE := pg_catalog.format('timestamp must be from %s to %s in layout "%s"',
+                                     {{first_of}}, {{last_of}}, target),
+        DETAIL := pg_catalog.format('It is %s in uuid %s.', at, id);
+    END IF;
+{{count_of_micros}}
+  END IF;
+  IF (source = ANY ({{at_end}})) <> (target = ANY ({{at_end}})) THEN
+    hex := CASE
+      WHEN clock = '100 ns since 0001-01-01' THEN pg_catalog.right(hex, 16) || pg_catalog.left(hex, 16)
+      ELSE pg_catalog.concat(pg_catalog.right(hex, 12), pg_catalog.substr(hex, 13, 8), pg_catalog.left(hex, 12)) END;
+  END IF;
+{{put_count target}}
+  RETURN hex::pg_catalog.uuid;
+END
+
+-- The layouts with the time in the second half.
+-- == at_end: part
+'{mssql,legacy,sequential_end,process_ticks}'::pg_catalog.text[]
+
+-- == comb_to_mssql: plpgsql
+DECLARE
+  hex pg_catalog.text := pg_catalog.encode(pg_catalog.uuid_send(id), 'hex');
+BEGIN
+  RETURN pg_catalog.concat(pg_catalog.substr(hex, 31, 2), pg_catalog.substr(hex, 29, 2), pg_catalog.substr(hex, 27, 2),
+                           pg_catalog.substr(hex, 25, 2), pg_catalog.substr(hex, 23, 2), pg_catalog.substr(hex, 21, 2),
+                           pg_catalog.substr(hex, 19, 2), pg_catalog.substr(hex, 17, 2),
+                           pg_catalog.substr(hex, 13, 4), pg_catalog.left(hex, 12))::pg_catalog.uuid;
+END
+
+-- == comb_from_mssql: plpgsql
+DECLARE
+  hex pg_catalog.text := pg_catalog.encode(pg_catalog.uuid_send(id), 'hex');
+BEGIN
+  RETURN pg_catalog.concat(pg_catalog.right(hex, 12), pg_catalog.substr(hex, 17, 4),
+                           pg_catalog.substr(hex, 15, 2), pg_catalog.substr(hex, 13, 2), pg_catalog.substr(hex, 11, 2),
+                           pg_catalog.substr(hex, 9, 2), pg_catalog.substr(hex, 7, 2), pg_catalog.substr(hex, 5, 2),
+                           pg_catalog.substr(hex, 3, 2), pg_catalog.left(hex, 2))::pg_catalog.uuid;
+END
+
+-- comb_timestamp() is NULL for ids without the version of their layout.
+-- == comb_inspect: sql
+BEGIN ATOMIC
+  SELECT l.layout, t.at,
+         COALESCE((t.at >= '2000-01-01 00:00:00+00'::pg_catalog.timestamptz)
+                    AND (t.at <= (pg_catalog.transaction_timestamp() + '24:00:00'::pg_catalog.interval)), false)
+  FROM pg_catalog.unnest({{all_layouts}}) WITH ORDINALITY AS l (layout, n),
+       LATERAL (SELECT comb_timestamp(id, l.layout) AS at) AS t
+  ORDER BY l.n;
+END
+

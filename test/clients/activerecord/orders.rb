@@ -1,0 +1,48 @@
+require "active_record"
+
+ActiveRecord::Base.establish_connection(adapter: "postgresql", host: ENV["PGHOST"], port: ENV["PGPORT"],
+                                        username: ENV["PGUSER"], database: ENV["PGDATABASE"])
+ActiveRecord::Schema.verbose = false
+
+class Order < ActiveRecord::Base
+end
+
+class Payment < ActiveRecord::Base
+end
+
+def dump
+  dumped = StringIO.new
+  connection = ActiveRecord::Base.connection
+  ActiveRecord::SchemaDumper.dump(ActiveRecord.version < Gem::Version.new("7.2") ? connection : connection.pool, dumped)
+  dumped.string
+end
+
+ActiveRecord::Schema.define do
+  @activerecord-schema@
+  @activerecord-hot@
+end
+ActiveRecord::Base.connection.execute(ENV["PAST_ORDERS"])
+
+from = Time.utc(2025, 11, 20)
+to = from + 86400
+customers = (0...1000).map(&:to_s)
+@activerecord-batch@
+puts "ids #{ids.rows.uniq.size}"
+@activerecord-range@
+puts "range #{orders.count}"
+puts "untyped #{Order.where(id: from..to).count}"
+
+Payment.create!(amount: 9.99)
+puts "shard #{Payment.pick(Arel.sql("hot_shard(id)"))}"
+
+first = dump
+puts "types #{first.scan(/create_enum|comb_tstzrange/).size}"
+puts "default #{first.include?('default: -> { "comb_uuid_v7()" }')}"
+puts "extension #{first.include?('enable_extension "comb"')}"
+
+# The dump makes the same schema in an empty database.
+ActiveRecord::Base.connection.execute("CREATE DATABASE activerecord_loaded")
+ActiveRecord::Base.establish_connection(adapter: "postgresql", host: ENV["PGHOST"], port: ENV["PGPORT"],
+                                        username: ENV["PGUSER"], database: "activerecord_loaded")
+eval(first)
+puts "loaded #{dump == first}"

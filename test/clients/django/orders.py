@@ -1,0 +1,28 @@
+import os
+from datetime import datetime, timezone
+
+import django
+
+django.setup()
+from django.db import connection, models
+from shop.models import Boundary, Item, Order
+
+start, end = (datetime(2025, 11, day, tzinfo=timezone.utc) for day in (20, 21))
+customers = [str(i) for i in range(1000)]
+with connection.cursor() as cursor:
+    cursor.execute(os.environ["PAST_ORDERS"])
+@django-batch@
+print("ids", len({order.id for order in orders if order.id}))
+first = orders[0]
+@django-range@
+print("range", orders.count())
+
+created = Order(customer="created")
+created.save()
+Item.objects.create(order=created)
+created.full_clean()
+print("key", Order.objects.get(id=str(created.id)).item_set.count())
+try:
+    Order.objects.filter(id__gte=start).count()
+except Exception as error:
+    print("untyped fails in the client")

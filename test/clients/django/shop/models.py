@@ -1,0 +1,8 @@
+from django.db import models
+
+
+@django-model@
+
+
+class Item(models.Model):
+    order = models.ForeignKey(Order, models.CASCADE)

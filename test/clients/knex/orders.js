@@ -1,0 +1,13 @@
+import knexOf from 'knex';
+import { count, customers, failure, from, past, print, to } from '../common.js';
+
+const knex = knexOf({ client: 'pg', connection: { host: process.env.PGHOST, port: Number(process.env.PGPORT),
+  user: process.env.PGUSER, database: process.env.PGDATABASE } });
+@knex-schema@
+await knex.raw(past);
+@knex-batch@
+print('ids', count(ids));
+@knex-range@
+print('range', orders.length);
+print('untyped', await failure(knex('orders').where('id', '>=', from)));
+await knex.destroy();

@@ -1,0 +1,13 @@
+import { Kysely, PostgresDialect, sql } from 'kysely';
+import pg from 'pg';
+import { count, customers, failure, from, past, print, to } from '../common.js';
+
+const db = new Kysely({ dialect: new PostgresDialect({ pool: new pg.Pool() }) });
+@kysely-schema@
+await sql.raw(past).execute(db);
+@kysely-batch@
+print('ids', count(ids));
+@kysely-range@
+print('range', orders.length);
+print('untyped', await failure(db.selectFrom('orders').selectAll().where('id', '>=', from).execute()));
+await db.destroy();

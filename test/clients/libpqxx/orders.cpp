@@ -1,0 +1,24 @@
+#include <iostream>
+#include <pqxx/pqxx>
+#include <string>
+#include <vector>
+
+int main() {
+  pqxx::connection connection;
+  std::vector<std::string> customers;
+  for (int i = 0; i < 1000; i++) customers.push_back(std::to_string(i));
+  std::string from = "2025-11-20 00:00+00", to = "2025-11-21 00:00+00";
+  {
+    pqxx::work transaction{connection};
+    // @libpqxx-batch@
+    // @libpqxx-range@
+    std::cout << "range " << orders.size() << '\n';
+    transaction.commit();
+  }
+  pqxx::work transaction{connection};
+  try {
+    transaction.exec_params("SELECT FROM orders WHERE id >= $1", from);
+  } catch (const pqxx::sql_error& error) {
+    std::cout << "untyped " << error.sqlstate() << '\n';
+  }
+}

@@ -1,0 +1,13 @@
+from datetime import datetime, timezone
+
+import psycopg
+
+start, end = (datetime(2025, 11, day, tzinfo=timezone.utc) for day in (20, 21))
+customers = [str(i) for i in range(1000)]
+with psycopg.connect("") as connection:
+    @psycopg-batch@
+    print("ids", len(set(ids)))
+    @psycopg-range@
+    print("range", len(orders))
+    @psycopg-operators@
+    print("operators", len(orders))

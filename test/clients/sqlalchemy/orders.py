@@ -1,0 +1,19 @@
+import os
+from datetime import datetime, timezone
+
+from sqlalchemy import create_engine, func, insert, select, text
+from sqlalchemy.orm import Session
+
+from model import Base, Order
+
+start, end = (datetime(2025, 11, day, tzinfo=timezone.utc) for day in (20, 21))
+customers = [str(i) for i in range(1000)]
+engine = create_engine("postgresql+psycopg://")
+Base.metadata.create_all(engine)
+with Session(engine) as session:
+    session.execute(text(os.environ["PAST_ORDERS"]))
+    @sqlalchemy-batch@
+    print("ids", len(set(ids)))
+    @sqlalchemy-range@
+    print("range", len(orders))
+    session.commit()

@@ -1,0 +1,277 @@
+# The flavour without a library: it gives what the library gives, and a database that uses it moves to the library, by
+# ALTER EXTENSION comb UPDATE, by dump and restore, and from plain SQL, as its owner made it.
+use strict;
+use warnings;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $top = "$ENV{SANDBOX}/comb";
+my ($version) = slurp_file("$top/comb.control") =~ /^default_version *= *'(.*)'/m;
+chomp(my $scripts = `$ENV{PG_CONFIG} --sharedir`);
+$scripts .= '/extension';
+my $scratch = PostgreSQL::Test::Utils::tempdir();
+
+# ---- the generator -------------------------------------------------------------------------------------------------
+
+my $copy = "$scratch/copy";
+for my $case (
+	[ 'comb--' . $version . '.sql', qr/'comb_uuid_v7'/, q{'comb_new'}, qr/no body for the C function comb_new/ ],
+	[ 'portable/bodies.sql', qr/^-- == comb_reset.*\n/m, '', qr/no body for the C function comb_reset/ ],
+	[ 'portable/bodies.sql', qr/^-- == hot_shard:/m, '-- == hot_other:', qr/no body for the C function hot_shard/ ],
+	[ 'portable/bodies.sql', qr/\z/, "\n-- == hot_more: plpgsql\nBEGIN\nEND\n", qr/for no C function: hot_more/ ],
+	[ 'portable/bodies.sql', qr/modulus < 1/, 'modulus - 1 < 1', qr/- and < need parentheses/ ],
+	[ 'portable/bodies.sql', qr/modulus < 1/, 'modulus IN (0, 1)', qr/looks for an operator in the search_path/ ],
+	[ 'portable/bodies.sql', qr/pg_catalog\.uuid_send/, 'uuid_send', qr/uuid_send is written without its schema/ ])
+{
+	my ($file, $from, $to, $error) = @$case;
+	system_or_bail("rm -rf '$copy' && mkdir '$copy' && cp -r '$top/sql' '$copy'");
+	my $text = slurp_file("$copy/sql/$file");
+	$text =~ s/$from/$to/ or BAIL_OUT("nothing to change in $file");
+	unlink "$copy/sql/$file";
+	append_to_file("$copy/sql/$file", $text);
+	my $output = `'$copy/sql/portable/generate' $version '$copy' 2>&1`;
+	isnt($?, 0, "the generator fails: $error");
+	like($output, $error, 'and says why');
+}
+
+# ---- the same values and errors ------------------------------------------------------------------------------------
+
+my $node = PostgreSQL::Test::Cluster->new('main');
+$node->init(extra => ['--encoding=UTF8']);
+$node->append_conf('postgresql.conf', "fsync = off\n");
+$node->start;
+$node->safe_psql('postgres', 'CREATE ROLE owner LOGIN; CREATE ROLE reader');
+my @as_owner = (extra_params => [ '-U', 'owner' ]);
+
+sub make_database
+{
+	my ($database) = @_;
+	$node->safe_psql('postgres', "CREATE DATABASE $database OWNER owner");
+	return $database;
+}
+
+# Runs a file with psql, by the owner of the database or by a superuser, and returns what it prints.
+sub run_file
+{
+	my ($database, $file, $user) = @_;
+	my ($out, $err) = run_command([ 'psql', '-XqAt', '-F', ' ', '-U', $user, '-d', $node->connstr($database), '-f', $file ]);
+	is($err, '', "$database: $file runs");
+	return $out;
+}
+
+my $database = make_database('compared');
+$node->safe_psql($database, 'CREATE EXTENSION comb');
+run_file($database, "$scripts/comb-plain.sql", 'owner');
+my $superuser = $node->safe_psql('postgres', 'SELECT current_user');
+is(run_file($database, "$top/test/portable/compare.sql", $superuser),
+	slurp_file("$top/test/portable/compare.out") =~ s/\n\z//r, 'the functions give what those of the library give');
+
+# ---- moving to the library -----------------------------------------------------------------------------------------
+
+# What uses comb, made by a user who is no superuser, with comb in a schema.
+sub use_comb
+{
+	my ($name, $schema) = @_;
+	$node->safe_psql($name, <<"SQL", @as_owner);
+SET search_path = public, $schema;
+CREATE TABLE orders (
+    id      uuid PRIMARY KEY DEFAULT comb_uuid() CHECK (id >= timestamptz '2020-01-01' AND NOT id <@ 'empty'),
+    v7      uuid UNIQUE DEFAULT comb_uuid_v7(),
+    hot     uuid DEFAULT hot_uuid(7) CHECK (id < timestamptz '2100-01-01' OR hot \@# 7),
+    during  comb_tstzrange DEFAULT '[2025-11-01,2025-12-01)',
+    created timestamptz GENERATED ALWAYS AS (comb_timestamp(id)) STORED
+);
+CREATE INDEX by_created ON orders (comb_timestamp(id));
+CREATE INDEX recent ON orders (v7) WHERE v7 >= timestamptz '2025-11-02';
+INSERT INTO orders (id, v7) SELECT comb_uuid(at), comb_uuid_v7(at)
+FROM generate_series(1, 100) AS n, LATERAL (SELECT timestamptz '2025-11-01' + n * interval '1 hour' AS at) AS t;
+CREATE TABLE by_time (id uuid PRIMARY KEY DEFAULT comb_uuid()) PARTITION BY RANGE (id);
+CREATE TABLE by_time_nov PARTITION OF by_time FOR VALUES FROM (comb_boundary('2025-11-01')) TO (comb_boundary('2025-12-01'));
+CREATE TABLE by_time_rest PARTITION OF by_time DEFAULT;
+INSERT INTO by_time SELECT id FROM orders;
+CREATE TABLE by_shard (id uuid NOT NULL DEFAULT hot_uuid(3)) PARTITION BY LIST (hot_shard_remainder(hot_shard(id), 2));
+CREATE TABLE by_shard_0 PARTITION OF by_shard (PRIMARY KEY (id)) FOR VALUES IN (0);
+CREATE TABLE by_shard_1 PARTITION OF by_shard (PRIMARY KEY (id)) FOR VALUES IN (1);
+INSERT INTO by_shard SELECT hot_uuid(n) FROM generate_series(1, 10) AS n;
+CREATE VIEW novembers AS SELECT id, comb_timestamp_micros(id), hot \@# 7 AS seven, id <@ during AS inside FROM orders
+    WHERE id BETWEEN timestamptz '2025-11-01' AND timestamptz '2025-11-03';
+GRANT SELECT ON orders TO reader;
+ALTER TABLE orders ENABLE ROW LEVEL SECURITY;
+CREATE POLICY recent ON orders TO reader USING (id > timestamptz '2025-11-03');
+SQL
+}
+
+sub contents
+{
+	my ($name) = @_;
+	return $node->safe_psql($name, q{
+		SET TimeZone = 'UTC';
+		SELECT * FROM orders ORDER BY id; SELECT tableoid::regclass, * FROM by_time ORDER BY id;
+		SELECT tableoid::regclass, * FROM by_shard ORDER BY id; SELECT * FROM novembers ORDER BY id;
+		SET ROLE reader; SELECT id FROM orders ORDER BY id});
+}
+
+# The sample is as it was: the same rows, new ones in their places, constraints that hold.
+sub goes_on
+{
+	my ($name, $before) = @_;
+	is(contents($name), $before, "$name: the rows are the same");
+	is($node->safe_psql($name, <<'SQL', @as_owner), "t\nby_time_rest\nby_shard_1", "$name: new rows come");
+INSERT INTO orders DEFAULT VALUES RETURNING created > now() - interval '1 min';
+INSERT INTO by_time DEFAULT VALUES RETURNING tableoid::regclass;
+INSERT INTO by_shard DEFAULT VALUES RETURNING tableoid::regclass;
+SQL
+	my ($status, $out, $err) =
+	  $node->psql($name, q{INSERT INTO orders (id) VALUES ('00000000-0000-0000-0000-000000000000')});
+	like($err, qr/violates check constraint/, "$name: constraints hold");
+}
+
+# All rows of the catalogue that make the extension, without the numbers that objects have.
+sub catalogue
+{
+	my ($name) = @_;
+	return [ split /\n/, $node->safe_psql($name, <<'SQL') ];
+WITH members AS (
+    SELECT d.classid, d.objid FROM pg_depend AS d JOIN pg_extension AS e ON refobjid = e.oid
+    WHERE extname = 'comb' AND refclassid = 'pg_extension'::regclass AND deptype = 'e')
+SELECT concat_ws(' ', m.classid::regclass, pg_describe_object(m.classid, m.objid, 0), obj_description(m.objid, m.classid::regclass::name),
+    (SELECT to_jsonb(p) - '{oid,pronamespace,prosupport,prosqlbody,proargtypes,proallargtypes}'::text[] FROM pg_proc AS p WHERE p.oid = objid AND classid = 'pg_proc'::regclass),
+    (SELECT concat_ws(' ', prosupport, pg_get_function_sqlbody(p.oid), pg_get_function_arguments(p.oid)) FROM pg_proc AS p WHERE p.oid = objid AND classid = 'pg_proc'::regclass),
+    (SELECT row(oprowner, oprkind, oprcanmerge, oprcanhash, oprcom::regoperator, oprnegate::regoperator, oprcode, oprrest, oprjoin)
+     FROM pg_operator AS o WHERE o.oid = objid AND classid = 'pg_operator'::regclass),
+    (SELECT to_jsonb(t) - '{oid,typnamespace,typarray,typelem}'::text[] FROM pg_type AS t WHERE t.oid = objid AND classid = 'pg_type'::regclass),
+    (SELECT string_agg(concat_ws(' ', amopstrategy, amoppurpose, amopopr::regoperator), ',' ORDER BY amopopr::regoperator::text)
+     FROM pg_amop WHERE amopfamily = objid AND classid = 'pg_opfamily'::regclass),
+    (SELECT string_agg(concat_ws(' ', amprocnum, amproc::regprocedure), ',' ORDER BY amproc::regprocedure::text)
+     FROM pg_amproc WHERE amprocfamily = objid AND classid = 'pg_opfamily'::regclass),
+    (SELECT initprivs FROM pg_init_privs AS i WHERE i.objoid = m.objid AND i.classoid = m.classid),
+    (SELECT string_agg(concat_ws(' ', deptype, pg_describe_object(d.refclassid, d.refobjid, d.refobjsubid)), ', '
+                       ORDER BY deptype, pg_describe_object(d.refclassid, d.refobjid, d.refobjsubid))
+     FROM pg_depend AS d WHERE d.classid = m.classid AND d.objid = m.objid))
+FROM members AS m
+UNION ALL SELECT concat_ws(' ', 'extension', extversion, extrelocatable, extnamespace::regnamespace) FROM pg_extension WHERE extname = 'comb'
+UNION ALL SELECT concat_ws(' ', 'depends on', pg_describe_object(refclassid, refobjid, 0)) FROM pg_depend
+WHERE classid = 'pg_extension'::regclass AND objid = (SELECT oid FROM pg_extension WHERE extname = 'comb')
+ORDER BY 1;
+SQL
+}
+
+# A new installation, in each schema.
+my %fresh;
+for my $schema ('public', 'comb')
+{
+	my $name = make_database("fresh_$schema");
+	$node->safe_psql($name, "CREATE SCHEMA IF NOT EXISTS $schema; CREATE EXTENSION comb SCHEMA $schema", @as_owner);
+	$fresh{$schema} = catalogue($name);
+}
+
+# By ALTER EXTENSION comb UPDATE.
+$database = make_database('updated');
+$node->safe_psql($database, "CREATE EXTENSION comb VERSION '$version-sql'", @as_owner);
+use_comb($database, 'public');
+my $before = contents($database);
+$node->safe_psql($database, 'ALTER EXTENSION comb UPDATE', @as_owner);
+is_deeply(catalogue($database), $fresh{public}, 'updated: the catalogue is that of a new installation');
+goes_on($database, $before);
+
+# By dump and restore, to a server whose comb is the library.
+$database = make_database('dumped');
+$node->safe_psql($database, "CREATE EXTENSION comb VERSION '$version-sql'", @as_owner);
+use_comb($database, 'public');
+$before = contents($database);
+$node->command_ok([ 'pg_dump', '-Fc', '-f', "$scratch/archive", $node->connstr($database) ], 'the flavour is dumped');
+$database = make_database('restored');
+$node->command_ok([ 'pg_restore', '--exit-on-error', '-d', $node->connstr($database), "$scratch/archive" ], 'and restored');
+is_deeply([ grep { !/ proowner/ } @{ catalogue($database) } ], [ grep { !/ proowner/ } @{ $fresh{public} } ],
+	'restored: the catalogue is that of a new installation');
+goes_on($database, $before);
+
+# From plain SQL, made by a user who is no superuser.
+$database = make_database('plain');
+run_file($database, "$scripts/comb-plain.sql", 'owner');
+use_comb($database, 'comb');
+$before = contents($database);
+my $adopt = "CREATE EXTENSION comb SCHEMA comb VERSION '$version-plain'";
+my ($status, $out, $err) = $node->psql($database, $adopt, @as_owner);
+like($err, qr/permission denied to create extension/, 'plain: its owner cannot make an extension of it');
+$node->safe_psql($database, "$adopt; ALTER EXTENSION comb UPDATE");
+is_deeply(catalogue($database), $fresh{comb}, 'plain: the catalogue is that of a new installation');
+goes_on($database, $before);
+
+# What somebody has changed after comb-plain.sql is put right, or refused where it cannot be.
+$database = make_database('changed');
+run_file($database, "$scripts/comb-plain.sql", 'owner');
+$node->safe_psql($database, <<'SQL', @as_owner);
+CREATE OR REPLACE FUNCTION comb.comb_uuid() RETURNS uuid LANGUAGE sql SECURITY DEFINER SET work_mem = '1MB'
+    AS 'SELECT NULL::uuid';
+ALTER FUNCTION comb.hot_shard(uuid) COST 5 CALLED ON NULL INPUT;
+COMMENT ON FUNCTION comb.comb_uuid() IS 'mine';
+SQL
+$node->safe_psql($database, "$adopt; ALTER EXTENSION comb UPDATE");
+is_deeply(catalogue($database), $fresh{comb}, 'functions that were changed are replaced');
+for my $change (
+	'CREATE FUNCTION comb.mine(id uuid, at timestamptz) RETURNS bool RETURN true;'
+	. 'DROP OPERATOR comb.>= (timestamptz, uuid), comb.<= (uuid, timestamptz), comb.> (uuid, timestamptz), comb.< (timestamptz, uuid);'
+	. 'CREATE OPERATOR comb.<= (LEFTARG = uuid, RIGHTARG = timestamptz, FUNCTION = comb.mine);',
+	'ALTER DOMAIN comb.comb_tstzrange ADD CHECK (NOT isempty(VALUE))',
+	'CREATE FUNCTION comb.mine(id uuid, at timestamptz) RETURNS bool RETURN true;'
+	. 'DROP OPERATOR comb.<= (uuid, timestamptz);'
+	. 'CREATE OPERATOR comb.<= (LEFTARG = uuid, RIGHTARG = timestamptz, FUNCTION = comb.mine)')
+{
+	$node->safe_psql('postgres', 'DROP DATABASE changed');
+	make_database('changed');
+	run_file('changed', "$scripts/comb-plain.sql", 'owner');
+	$node->psql('changed', $change, @as_owner);
+	($status, $out, $err) = $node->psql('changed', $adopt);
+	like($err, qr/were changed|does not exist/, 'an operator or a domain that was changed is refused');
+}
+
+# ---- planted objects -----------------------------------------------------------------------------------------------
+
+# Functions and operators that fit the scripts' arguments better than the server's own, in the schema of the extension,
+# where any user could put them: no script calls one.
+sub planted
+{
+	return ('trap()', 'comb_boundary(timestamp)', 'uuid_send(anyelement)', 'count(bigint)',
+		map { "trap($_)" } 'anyelement, anyelement', 'name, text', 'oid, regclass', 'bigint, int', 'uuid, uuid');
+}
+
+sub plant
+{
+	my ($name, $schema) = @_;
+	$node->safe_psql($name, <<"SQL");
+CREATE SCHEMA IF NOT EXISTS $schema;
+CREATE FUNCTION $schema.trap() RETURNS bool LANGUAGE plpgsql AS \$\$ BEGIN RAISE 'the trap is called'; END \$\$;
+CREATE FUNCTION $schema.trap(anyelement, anyelement) RETURNS bool LANGUAGE sql AS 'SELECT $schema.trap()';
+CREATE FUNCTION $schema.trap(name, text) RETURNS bool LANGUAGE sql AS 'SELECT $schema.trap()';
+CREATE FUNCTION $schema.trap(oid, regclass) RETURNS bool LANGUAGE sql AS 'SELECT $schema.trap()';
+CREATE FUNCTION $schema.trap(bigint, int) RETURNS bool LANGUAGE sql AS 'SELECT $schema.trap()';
+CREATE FUNCTION $schema.trap(uuid, uuid) RETURNS bool LANGUAGE sql AS 'SELECT $schema.trap()';
+CREATE OPERATOR $schema.= (LEFTARG = name, RIGHTARG = text, FUNCTION = $schema.trap);
+CREATE OPERATOR $schema.= (LEFTARG = oid, RIGHTARG = regclass, FUNCTION = $schema.trap);
+CREATE OPERATOR $schema.= (LEFTARG = bigint, RIGHTARG = int, FUNCTION = $schema.trap);
+CREATE OPERATOR $schema.>= (LEFTARG = uuid, RIGHTARG = uuid, FUNCTION = $schema.trap);
+CREATE OPERATOR $schema.< (LEFTARG = uuid, RIGHTARG = uuid, FUNCTION = $schema.trap);
+CREATE FUNCTION $schema.comb_boundary(timestamp) RETURNS uuid LANGUAGE sql AS 'SELECT $schema.trap()::text::uuid';
+CREATE FUNCTION $schema.uuid_send(anyelement) RETURNS bytea LANGUAGE sql AS 'SELECT $schema.trap()::text::bytea';
+CREATE FUNCTION $schema.count(bigint) RETURNS bigint LANGUAGE sql AS 'SELECT $schema.trap()::int::bigint';
+SQL
+}
+my $calls = q{SELECT comb_timestamp(comb_uuid()) > now() - interval '1 min', hot_shard(hot_uuid(7)),
+	comb_uuid() > now() - interval '1 min', count(*) FROM comb_inspect(comb_generate('mssql'))};
+for my $old ("$version-sql", "$version-plain")
+{
+	my $schema = $old =~ /plain/ ? 'comb' : 'public';
+	$database = make_database("planted_$schema");
+	run_file($database, "$scripts/comb-plain.sql", 'owner') if $schema eq 'comb';
+	plant($database, $schema);
+	$node->safe_psql($database, "CREATE EXTENSION comb SCHEMA $schema VERSION '$old'");
+	is($node->safe_psql($database, "SET search_path = $schema, pg_catalog; $calls"), 't|7|t|15', "$old: calls no planted object");
+	$node->safe_psql($database, 'ALTER EXTENSION comb UPDATE');
+	$node->safe_psql($database, join ';', map { "DROP FUNCTION $schema.$_ CASCADE" } planted());
+	is_deeply(catalogue($database), $fresh{$schema}, "$old: nor does its update");
+}
+
+$node->stop;
+done_testing();
