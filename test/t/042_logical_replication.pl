@@ -43,7 +43,7 @@ sub write_on_both
 		for my $here (0 .. 1)
 		{
 			$servers[$here]->safe_psql('postgres', "CREATE DATABASE $database") if $step eq $table;
-			run_blocks("sharding-replication.md, $step", $servers[$here], $database, [ blocks($document, $step) ], '-v', "here=$here", '-v',
+			run_blocks($step, $servers[$here], $database, [ blocks($document, $step) ], '-v', "here=$here", '-v',
 				other($here, $database));
 		}
 	}
