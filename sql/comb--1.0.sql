@@ -1,8 +1,7 @@
 \echo Use "CREATE EXTENSION comb" to load this file. \quit
 
--- A new id. See doc/reference.md for the bits.
--- comb_uuid() carries the label of version 4, comb_uuid_v7() that of version 7 (RFC 9562, section 5.7).
--- Each id is greater than all that came before it in the sequence; both functions share one sequence.
+-- A new id. doc/reference.md has the bits. comb_uuid() is labelled version 4, comb_uuid_v7() version 7 (RFC 9562,
+-- section 5.7). Both functions take their stamps from one sequence. The ids of each function ascend.
 
 CREATE FUNCTION comb_uuid() RETURNS uuid
 LANGUAGE C VOLATILE PARALLEL SAFE
@@ -14,8 +13,9 @@ LANGUAGE C VOLATILE PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'comb_uuid_v7';
 COMMENT ON FUNCTION comb_uuid_v7() IS 'new time-ordered uuid of version 7';
 
--- A new id for a given time, to the microsecond; no part of the sequence. Ids of one time differ in 58 random bits.
--- Error 22008 for a time before 1970-01-01 or after 10889-08-02 05:31:50.655999 UTC, the infinities included.
+-- A new id for a given time, to the microsecond. It is not part of the sequence. Ids of the same time differ in 58
+-- random bits. Error 22008 for a time before 1970-01-01 or after 10889-08-02 05:31:50.655999 UTC, the infinities
+-- included.
 
 CREATE FUNCTION comb_uuid(at timestamptz) RETURNS uuid
 LANGUAGE C VOLATILE STRICT PARALLEL SAFE
@@ -27,12 +27,12 @@ LANGUAGE C VOLATILE STRICT PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'comb_uuid_v7_at';
 COMMENT ON FUNCTION comb_uuid_v7(timestamptz) IS 'new uuid of version 7 for a given time';
 
--- A new id that carries a shard, in HotGuid's layout: 32 bits of Unix seconds, 26 bits of the second's fraction, 38
--- random bits, the shard (any int). It takes the next stamp of the sequence of comb_uuid(), so each id is greater than
--- all hot ids before it, whatever their sessions and shards.
--- A given time is kept to the microsecond and is no part of the sequence: ids of one time and shard differ in 38 random
--- bits. Error 22008 for a time before 1970-01-01 and for the infinities. The seconds start again at 1970 after
--- 2106-02-07 06:28:15 UTC.
+-- A new id that contains a shard, in HotGuid's layout: 32 bits of Unix seconds, 26 bits of the second's fraction, 38
+-- random bits, the shard (any int). It takes the next stamp of the sequence of comb_uuid(). So each id is greater than
+-- all previous hot ids, of any session and shard.
+-- An id for a given time contains the time to the microsecond, and is not part of the sequence. Ids of the same time
+-- and shard differ in 38 random bits. Error 22008 for a time before 1970-01-01 and for the infinities. The seconds
+-- start again at 1970 after 2106-02-07 06:28:15 UTC.
 
 CREATE FUNCTION hot_uuid(shard int) RETURNS uuid
 LANGUAGE C VOLATILE STRICT PARALLEL SAFE
@@ -44,24 +44,24 @@ LANGUAGE C VOLATILE STRICT PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'hot_uuid_at';
 COMMENT ON FUNCTION hot_uuid(int, timestamptz) IS 'new uuid for a given time that carries its shard';
 
--- The time in an id. Versions 1 and 6 have a clock of their own, of 100 ns, given rounded down to the microsecond.
--- Versions 2, 3, 5 and 8 of the RFC's variant hold no time: NULL. In all else the first 48 bits are read as Unix
--- milliseconds, from 1970 to 10889; of a random uuid that is nonsense. No error.
+-- The time in an id. Versions 1 and 6 count 100 ns; their time is rounded down to the microsecond. NULL for versions 2,
+-- 3, 5 and 8 of the RFC's variant, which contain no time. In all other ids the first 48 bits are read as Unix
+-- milliseconds, from 1970 to 10889. For a random uuid the result is meaningless. No error.
 
 CREATE FUNCTION comb_timestamp(id uuid) RETURNS timestamptz
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF
 AS 'MODULE_PATHNAME', 'comb_timestamp';
 COMMENT ON FUNCTION comb_timestamp(uuid) IS 'time in a uuid, to the millisecond';
 
--- The same, with the fraction of the millisecond that ids of comb carry in 16 bits, and those of PostgreSQL's
--- uuidv7() and of TimescaleDB in 12.
+-- The same, with the fraction of the millisecond. comb's ids contain 16 bits of it, those of PostgreSQL's uuidv7()
+-- and of TimescaleDB 12.
 
 CREATE FUNCTION comb_timestamp_micros(id uuid) RETURNS timestamptz
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF
 AS 'MODULE_PATHNAME', 'comb_timestamp_micros';
 COMMENT ON FUNCTION comb_timestamp_micros(uuid) IS 'time in a uuid, to the microsecond';
 
--- The parts of an id of hot_uuid() or HotGuid: the shard, and the time in whole seconds from 1970 to 2106. No error.
+-- The shard in an id of hot_uuid() or HotGuid, and its time in whole seconds, from 1970 to 2106. No error.
 
 CREATE FUNCTION hot_shard(id uuid) RETURNS int
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF
@@ -89,8 +89,8 @@ LANGUAGE C VOLATILE PARALLEL RESTRICTED
 AS 'MODULE_PATHNAME', 'comb_status';
 COMMENT ON FUNCTION comb_status() IS 'state of the sequence of ids, for people and monitoring';
 
--- Sets the sequence back to the clock, for a server whose clock was ahead. Ids that were made while it was ahead sort
--- after new ones. For superusers, and roles to which they grant it.
+-- Sets the sequence back to the clock, for a server whose clock was ahead. Ids that were made while the clock was ahead
+-- sort after new ones. Only superusers can call it, and roles to which they grant EXECUTE.
 
 CREATE FUNCTION comb_reset() RETURNS void
 LANGUAGE C VOLATILE PARALLEL RESTRICTED
@@ -98,10 +98,11 @@ AS 'MODULE_PATHNAME', 'comb_reset';
 REVOKE ALL ON FUNCTION comb_reset() FROM PUBLIC;
 COMMENT ON FUNCTION comb_reset() IS 'set the sequence of ids back to the clock';
 
--- The watermark: the id below which no row appears any more. Every row with a smaller id that comb_uuid(), comb_uuid_v7()
--- or hot_uuid(shard) made on this server, in the transaction that inserted the row, is visible to each snapshot taken
--- after the call, or never will be. So a reader loses no row that asks for ids from the last watermark to this one.
--- Never less than a watermark returned before, unless comb_reset() or a wrong clock set the sequence back.
+-- The watermark: the id below which no row appears any more. Every row with a smaller id that comb_uuid(),
+-- comb_uuid_v7() or hot_uuid(shard) made on this server, in the transaction that inserted the row, is visible to
+-- each snapshot taken after the call, or never will be. So a reader loses no row that asks for ids from the last
+-- watermark to this one. Never less than a watermark returned before, unless comb_reset() or a wrong clock set the
+-- sequence back.
 --
 -- comb_watermark() is labelled version 4. It is exact for keys of comb_uuid(), and safe for keys of comb_uuid_v7(), of
 -- which those of the same millisecond come with the next watermark. comb_watermark_v7() is labelled version 7, and only
@@ -131,8 +132,8 @@ LANGUAGE C VOLATILE PARALLEL RESTRICTED SUPPORT comb_watermark_support
 AS 'MODULE_PATHNAME', 'hot_watermark';
 COMMENT ON FUNCTION hot_watermark() IS 'uuid of hot_uuid below which all rows are visible';
 
--- What the watermark waits for: a row for each transaction that has taken an id and has not ended, with the process that
--- runs it (pid) or the name it was prepared under (prepared), and the time of its first id, rounded down to the
+-- What the watermark waits for: a row for each transaction that has taken an id and has not ended, with the process
+-- that runs it (pid) or the name it was prepared under (prepared), and the time of its first id, rounded down to the
 -- millisecond (since). The oldest one holds the watermark back. Errors 55000 and 53200 as above.
 
 CREATE FUNCTION comb_watermark_holders(OUT pid int, OUT since timestamptz, OUT prepared text) RETURNS SETOF record
@@ -140,18 +141,18 @@ LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 10
 AS 'MODULE_PATHNAME', 'comb_watermark_holders';
 COMMENT ON FUNCTION comb_watermark_holders() IS 'transactions that hold the watermark back';
 
--- A layout says where the time is stored in a uuid, and on which clock. Functions take and return it as text: one of
--- the names in doc/reference.md, exactly as written there, or error 22023 with the list of names. The layouts come from
+-- A layout is which time a uuid contains and where. Functions take and return its name as text, exactly as written in
+-- doc/reference.md. Error 22023, with the list of names, for any other text. The layouts come from
 -- RT.Comb (postgres, mssql, oracle, legacy_postgres), Nilsson's COMB and NHibernate (legacy), SequentialGuid
 -- (sequential_*), Morris and Berresford's sequential GUID, EF Core and MassTransit (process_ticks, ticks), HotGuid
 -- (hot), RFC 9562 (v7, v1, v6) and SQL Server (newsequentialid). The last three are only read.
 
--- A new id in a layout, for now, from the next stamp of the sequence of comb_uuid(). postgres and v7 are comb_uuid()
--- and comb_uuid_v7(). process_ticks is at least 100 ns after the id before it, and has eight bytes that are random once per
--- session. All others have the stamp's time at the layout's resolution, the rest of the stamp in the bits that the
--- layout's system compares next, and random bits: they ascend in that system.
--- Error 22023 for hot, which hot_uuid(shard) makes, and for layouts that are only read; 22008 for a time past the
--- layout's range. PARALLEL RESTRICTED, because the eight bytes of process_ticks belong to the process.
+-- A new id in a layout, from the next stamp of the sequence of comb_uuid(). postgres and v7 are comb_uuid() and
+-- comb_uuid_v7(). A process_ticks id is at least 100 ns after the previous id, and has eight bytes that are random
+-- once per session. Ids of the other layouts have the stamp's time at the layout's resolution, the rest of the stamp
+-- in the bits that the layout's database compares next, and random bits. So they ascend in that database. Error
+-- 22023 for hot, whose ids are generated by hot_uuid(shard), and for layouts that are only read; 22008 if the layout
+-- cannot contain the time. PARALLEL RESTRICTED, because the eight bytes of process_ticks belong to the process.
 
 CREATE FUNCTION comb_generate(layout text) RETURNS uuid
 LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED
@@ -206,15 +207,16 @@ LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF
 AS 'MODULE_PATHNAME', 'comb_to_mssql';
 COMMENT ON FUNCTION comb_to_mssql(uuid) IS 'uuid whose order in SQL Server is that of the given one here';
 
--- What an id may be: a row for each layout, with the time in it, and whether that is plausible, which is from
--- 2000-01-01 to a day from now, and with the version and variant of v7, v1, v6 and newsequentialid. No error.
+-- Which layouts an id may have: a row for each layout, with the time in the id and whether it is plausible. A time is
+-- plausible from 2000-01-01 to a day from now. For v7, v1, v6 and newsequentialid, the id must have the layout's
+-- version and the RFC's variant. No error.
 
 CREATE FUNCTION comb_inspect(id uuid) RETURNS TABLE (layout text, at timestamptz, plausible bool)
 LANGUAGE C STABLE STRICT PARALLEL SAFE ROWS 15
 AS 'MODULE_PATHNAME', 'comb_inspect';
 COMMENT ON FUNCTION comb_inspect(uuid) IS 'the time in a uuid in each layout, and whether it is plausible';
 
--- A version 7 id as one that shows no time, and back: the mapping of uuidv47, bit for bit
+-- Hides the time in a version 7 id, and shows it again. The mapping is that of uuidv47, bit for bit
 -- (https://github.com/stateless-me/uuidv47). The first 48 bits are XORed with the low 48 bits of SipHash-2-4 over the
 -- other 74 bits. The version becomes 4. The key is 16 bytes, the two halves of SipHash's key, each little-endian.
 -- Error 22023 for a key of another length, for comb_mask() of an id that is not of version 7, and for comb_unmask() of
@@ -238,24 +240,25 @@ LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF
 AS 'MODULE_PATHNAME', 'comb_to_ulid';
 COMMENT ON FUNCTION comb_to_ulid(uuid) IS 'uuid as the 26 characters of a ULID';
 
--- And back. Upper and lower case are read alike, I and L as 1, O as 0. Error 22P02 for text that is not 26 characters
--- long, has other characters, or has more than 128 bits.
+-- The uuid of a ULID. Upper and lower case are read alike, I and L as 1, O as 0. Error 22P02 for text that is not 26
+-- characters long, has other characters, or has more than 128 bits.
 
 CREATE FUNCTION comb_from_ulid(ulid text) RETURNS uuid
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'comb_from_ulid';
 COMMENT ON FUNCTION comb_from_ulid(text) IS 'uuid of a ULID';
 
--- Whether an id of hot_uuid() or HotGuid carries a shard: as hot_shard(id) = shard, but on a table that is partitioned
--- with hot_shard_ops it reads the shard's partition alone. No error.
+-- Whether an id of hot_uuid() or HotGuid contains a shard. The same as hot_shard(id) = shard, but on a table that is
+-- partitioned with hot_shard_ops, only the shard's partition is read. No error.
 
 CREATE FUNCTION hot_shard_eq(id uuid, shard int) RETURNS bool
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF
 AS 'MODULE_PATHNAME', 'hot_shard_eq';
 COMMENT ON FUNCTION hot_shard_eq(uuid, int) IS 'implementation of @# operator';
 
--- Neither HASHES nor MERGES, which would promise hash and btree functions that agree with uuid's and int's own; no
--- commutator, without which no exclusion constraint takes it; no negator, because nothing could use one.
+-- The operator has neither HASHES nor MERGES, which would promise hash and btree functions that agree with those of
+-- uuid and int. It has no commutator, so that exclusion constraints refuse it. It has no negator, because nothing
+-- could use one.
 
 CREATE OPERATOR @# (
     LEFTARG = uuid, RIGHTARG = int, FUNCTION = hot_shard_eq,
@@ -263,8 +266,8 @@ CREATE OPERATOR @# (
 );
 COMMENT ON OPERATOR @# (uuid, int) IS 'carries the shard';
 
--- The remainder, from 0, of the partition that holds a shard, among partitions by hash of that modulus: the shard as
--- unsigned 32 bits, mod the modulus. Error 22023 for a modulus below 1.
+-- The remainder of the hash partition that contains a shard, from 0 to modulus - 1: the shard as an unsigned number
+-- of 32 bits, modulo the modulus. Error 22023 for a modulus below 1.
 
 CREATE FUNCTION hot_shard_remainder(shard int, modulus int) RETURNS int
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
@@ -275,9 +278,10 @@ COMMENT ON FUNCTION hot_shard_remainder(int, int) IS 'remainder of the hash part
 -- modulus). Operator 1 for two uuids is the server's own =, so PRIMARY KEY (id), foreign keys and partition-wise joins
 -- on id work. @# has the same number for a uuid and an int, so that conditions with it choose partitions.
 --
--- Never a function 1: with it a hash index on hot_shard_ops would be allowed, and would be searched for @# by the hash of
--- a shard among the hashes of whole ids. So amvalidate() is false for this family. Without it, an index fails at its first
--- row; function 3, which every index calls for its options as soon as it is made, says so at once (0A000).
+-- Never a function 1: with it a hash index on hot_shard_ops would be allowed, and would be searched for @# by the
+-- hash of a shard among the hashes of whole ids. So amvalidate() is false for this family. Without it, an index
+-- fails at its first row; function 3, which every index calls for its options as soon as it is made, says so at once
+-- (0A000).
 
 CREATE FUNCTION hot_uuid_hash_extended(id uuid, seed bigint) RETURNS bigint
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF
@@ -313,12 +317,11 @@ LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'comb_boundary_support';
 COMMENT ON FUNCTION comb_boundary_support(internal) IS 'planner support for boundaries';
 
--- Where a time begins among ids: the smallest id whose time is at or after `at`, and the smallest whose time is after
--- it. Ids are compared by comb_timestamp(), that is by their first 48 bits, Unix milliseconds; the result has `at` there,
--- rounded up, and zero bits behind. So a range of times is a range of ids, half-open:
--- id >= comb_boundary(a) AND id < comb_boundary(b).
--- Times to 1970-01-01, and -infinity, give the nil uuid, which no id is smaller than; times after
--- 10889-08-02 05:31:50.655 UTC, and infinity, the max uuid, which all ids of a version are smaller than. No error.
+-- Boundaries: the smallest id whose time is at or after `at`, and the smallest id whose time is after `at`. The time
+-- of an id is comb_timestamp(id), Unix milliseconds in its first 48 bits. A boundary has `at` there, rounded up, and
+-- then zeros. So a range of times is a half-open range of ids: id >= comb_boundary(a) AND id < comb_boundary(b).
+-- Times up to 1970-01-01, and -infinity, give the nil uuid, which is less than all ids. Times after 10889-08-02
+-- 05:31:50.655 UTC, and infinity, give the max uuid, which is greater than all ids with a version. No error.
 
 CREATE FUNCTION comb_boundary(at timestamptz) RETURNS uuid
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF SUPPORT comb_boundary_support
@@ -330,8 +333,8 @@ LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF SUPPORT comb_boundary_suppor
 AS 'MODULE_PATHNAME', 'comb_boundary_after';
 COMMENT ON FUNCTION comb_boundary_after(timestamptz) IS 'smallest uuid whose time is after a given one';
 
--- The same for a range of times: the smallest id in it, and the smallest past it. A range without a bound gives the nil
--- and the max uuid there, an empty range the max and the nil. No error.
+-- The same for a range of times: the smallest id in the range, and the smallest id after the range. A range without a
+-- lower or upper bound gives the nil or the max uuid there. An empty range gives the max and the nil uuid. No error.
 
 CREATE FUNCTION comb_lower_boundary(during tstzrange) RETURNS uuid
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF SUPPORT comb_boundary_support
@@ -343,17 +346,17 @@ LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF SUPPORT comb_boundary_suppor
 AS 'MODULE_PATHNAME', 'comb_upper_boundary';
 COMMENT ON FUNCTION comb_upper_boundary(tstzrange) IS 'smallest uuid whose time is after a range';
 
--- The same as comb_boundary() for ids of hot_uuid(), by hot_timestamp(): 32 bits of Unix seconds. The max uuid for times
--- after 2106-02-07 06:28:15 UTC, where the seconds in hot ids start again.
+-- The same as comb_boundary() for ids of hot_uuid(), by hot_timestamp(): 32 bits of Unix seconds. The max uuid for
+-- times after 2106-02-07 06:28:15 UTC, where the seconds in hot ids start again.
 
 CREATE FUNCTION hot_boundary(at timestamptz) RETURNS uuid
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF SUPPORT comb_boundary_support
 AS 'MODULE_PATHNAME', 'hot_boundary';
 COMMENT ON FUNCTION hot_boundary(timestamptz) IS 'smallest uuid of hot_uuid whose time is at or after a given one';
 
--- An id compared with a time: for versions 4 and 7 exactly as comb_timestamp(id) is, but as a comparison of uuids, which
--- indexes and partitions know. The planner puts the body in the place of the call, so it sees nothing but that; for
--- the same reason the operators need no estimators. No error.
+-- Comparisons of an id with a time. For versions 4 and 7 the result is that of comb_timestamp(id), but the
+-- comparison is one of uuids, which indexes and partitions support. The planner replaces the call with its body, so
+-- the operators need no estimators. No error.
 
 CREATE FUNCTION uuid_lt_timestamptz(id uuid, at timestamptz) RETURNS bool
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF
@@ -419,11 +422,11 @@ COMMENT ON OPERATOR >= (timestamptz, uuid) IS 'is at or after time in uuid';
 CREATE OPERATOR > (LEFTARG = timestamptz, RIGHTARG = uuid, FUNCTION = timestamptz_gt_uuid, COMMUTATOR = <, NEGATOR = <=);
 COMMENT ON OPERATOR > (timestamptz, uuid) IS 'is after time in uuid';
 
--- An id in a range of times: as comb_timestamp(id) <@ during, in the same way. Not STRICT: AND is not, and the planner
--- would keep the call. No error.
+-- Whether the time of an id is in a range: comb_timestamp(id) <@ during, as a comparison of uuids. The functions are
+-- not STRICT, because AND is not, and the planner does not inline a STRICT function whose body is not. No error.
 --
--- The domain is tstzrange and nothing more. With tstzrange itself, '[2026-01-01,2026-02-01)' <@ during and
--- during @> $1, on a column of that type, would come to mean these operators, and so a uuid on the other side.
+-- The domain is the same as tstzrange. If the operators took tstzrange itself, '[2026-01-01,2026-02-01)' <@ during and
+-- during @> $1, on a column of that type, would be resolved to them, and the other operand would be read as a uuid.
 
 CREATE DOMAIN comb_tstzrange AS tstzrange;
 COMMENT ON DOMAIN comb_tstzrange IS 'tstzrange, as operand of operators on uuid';
@@ -444,7 +447,7 @@ COMMENT ON OPERATOR <@ (uuid, comb_tstzrange) IS 'time in uuid is in range';
 CREATE OPERATOR @> (LEFTARG = comb_tstzrange, RIGHTARG = uuid, FUNCTION = tstzrange_contains_uuid, COMMUTATOR = <@);
 COMMENT ON OPERATOR @> (comb_tstzrange, uuid) IS 'range contains time in uuid';
 
--- The decoder that pg_partman 5.2 and later takes for a uuid column: comb_timestamp() of a uuid that is given as text.
+-- The decoder for pg_partman 5.2 and later with a uuid column: comb_timestamp() of a uuid that is given as text.
 -- The encoder is comb_boundary() itself, because undo_partition compares its result with the column. Error 22P02 if the
 -- text is not a uuid.
 

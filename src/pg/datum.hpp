@@ -1,9 +1,7 @@
-// Between PostgreSQL's values and the core's.
+// Conversion between the uuids of PostgreSQL and of the core.
 #pragma once
 
-#include <cstdint>
 #include <cstring>
-#include <optional>
 
 #include "comb/uuid.hpp"
 #include "postgres.hpp"
@@ -22,12 +20,5 @@ inline Datum uuid_result(const uuid& id, pg_uuid_t* result = new_uuid()) {
   std::memcpy(result->data, id.bytes, sizeof id.bytes);
   return UUIDPGetDatum(result);
 }
-
-// From 1970-01-01, where the core counts its microseconds, to 2000-01-01, where a timestamptz counts them.
-inline constexpr std::int64_t micros_from_1970_to_2000 =
-    std::int64_t{POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE} * USECS_PER_DAY;
-
-// For any time that an id can hold, all of which lie well inside a timestamptz's range.
-constexpr TimestampTz timestamptz_from_unix(std::int64_t micros) { return micros - micros_from_1970_to_2000; }
 
 }  // namespace comb::pg

@@ -1,4 +1,4 @@
-// Randomness for ids: the core's pool on the server's strong source.
+// Random bits for ids: the core's pool, filled from the server's strong source.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace comb::pg {
 
-// Names this process to the core, which starts afresh in another. Nothing is drawn in the postmaster, whose memory
-// every backend would inherit.
+// Identifies this process as the owner of the pool. No random bits are drawn in the postmaster, because every backend
+// would inherit them.
 inline std::uint64_t this_process() {
   Assert(IsUnderPostmaster || !IsPostmasterEnvironment);
   return static_cast<std::uint64_t>(MyProcPid);
@@ -17,7 +17,7 @@ inline std::uint64_t this_process() {
 
 inline constinit entropy_pool pool;
 
-// 64 random bits of pg_strong_random. An error when it fails, as gen_random_uuid() gives; never a weaker source.
+// 64 random bits of pg_strong_random. Raises an error if it fails, as gen_random_uuid() does.
 inline std::uint64_t random_word() {
   std::uint64_t word = 0;
   if (!pool.take(word, this_process(), pg_strong_random))

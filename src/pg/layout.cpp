@@ -3,36 +3,42 @@
 #include "comb/layout.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <iterator>
+#include <optional>
 #include <string_view>
 
 #include "comb/convert.hpp"
+#include "comb/layout_generate.hpp"
+#include "comb/layout_time.hpp"
 #include "datum.hpp"
 #include "entropy.hpp"
+#include "generate.hpp"
 #include "postgres.hpp"
 #include "sequence.hpp"
+#include "timestamptz.hpp"
 
 namespace comb::pg {
 
 namespace {
 
-// "a, b, c": the layouts of which `which` is true.
+// The names of the layouts for which `which` is true, as "a, b, c".
 template <class Which>
 char* list_layouts(Which&& which) {
   StringInfoData list;
   initStringInfo(&list);
-  for (const layout& one : layouts)
-    if (which(one)) appendStringInfo(&list, "%s%s", list.len > 0 ? ", " : "", one.name);
+  for (const uuid_layout& layout : layouts)
+    if (which(layout)) appendStringInfo(&list, "%s%s", list.len > 0 ? ", " : "", layout.name);
   return list.data;
 }
 
-// The layout that argument `n` names.
+// The layout whose name is argument `n`.
 //
-// A name is looked up once for each place in a query, and the layout is kept with the call's state. Each call compares
-// the name with that of the layout, so a name that changes from row to row is looked up anew.
-const layout& layout_arg(FunctionCallInfo fcinfo, int n) {
+// A name is looked up once for each place in a query, and the layout is cached in the state of that place. Each call
+// compares the name with that of the cached layout, so a name that changes between rows is looked up again.
+const uuid_layout& layout_arg(FunctionCallInfo fcinfo, int n) {
   struct known {
-    const layout* named;
+    const uuid_layout* named;
     std::size_t length;
   };
   constexpr int arguments = 3;
@@ -44,116 +50,94 @@ const layout& layout_arg(FunctionCallInfo fcinfo, int n) {
   const text* arg = PG_GETARG_TEXT_PP(n);
   const std::string_view name{VARDATA_ANY(arg), VARSIZE_ANY_EXHDR(arg)};
   if (!last.named || name != std::string_view{last.named->name, last.length}) [[unlikely]] {
-    const layout* named = find_layout(name);
+    const uuid_layout* named = find_layout(name);
     if (!named)
       ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
               errmsg("unrecognized layout \"%s\"", text_to_cstring(arg)),
-              errhint("Available layouts: %s.", list_layouts([](const layout&) { return true; })));
+              errhint("Available layouts: %s.", list_layouts([](const uuid_layout&) { return true; })));
     last = {named, name.size()};
   }
   return *last.named;
 }
 
-[[noreturn]] void cannot_generate(const layout& as) {
-  if (as.making == making::hot)
-    ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("ids of layout \"%s\" need a shard", as.name),
+[[noreturn]] void report_cannot_generate(const uuid_layout& layout) {
+  if (layout.generation == generation::hot)
+    ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("ids of layout \"%s\" need a shard", layout.name),
             errhint("Use hot_uuid(shard) or hot_uuid(shard, at)."));
-  ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("ids of layout \"%s\" are only read", as.name),
-          errhint("Use comb_uuid_v7(), or one of the layouts %s.",
-                  list_layouts([](const layout& one) { return !one.read_only() && one.making != making::hot; })));
+  ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("ids of layout \"%s\" are only read", layout.name),
+          errhint("Use comb_uuid_v7(), or one of the layouts %s.", list_layouts([](const uuid_layout& layout) {
+                    return !layout.read_only() && layout.generation != generation::hot;
+                  })));
 }
-
-[[noreturn]] void cannot_hold(const layout& as, const char* detail) {
-  // timestamptz_to_str has one buffer
-  char* first = pstrdup(timestamptz_to_str(timestamptz_from_unix(as.time.first)));
-  ereport(ERROR, errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
-          errmsg("timestamp must be from %s to %s in layout \"%s\"", first,
-                 timestamptz_to_str(timestamptz_from_unix(as.time.last)), as.name),
-          errdetail("%s", detail));
-}
-
-// A time that a layout can hold, as Unix microseconds.
-std::int64_t micros_for(const layout& as, TimestampTz at) {
-  // compared in PostgreSQL's epoch, in which the infinities are the ends of the type and nothing overflows
-  if (at < timestamptz_from_unix(as.time.first) || at > timestamptz_from_unix(as.time.last))
-    cannot_hold(as, psprintf("It is %s.", timestamptz_to_str(at)));
-  return at + micros_from_1970_to_2000;
-}
-
-version version_for(const layout& as) { return as.label == label::v7 ? version::v7 : version::comb; }
 
 uuid random_uuid() { return uuid::from({random_word(), random_word()}); }
 
 constinit process_state process;
 
-// An id of process_ticks: eight bytes that stay, and the next tick of the sequence.
-uuid process_ticks(const layout& as) {
-  const std::uint64_t ticks = count_from_stamp(next_stamp(clock_stamp(), step_ticks), as);
+// An id of process_ticks: eight bytes that are constant for the process, and the next tick of the sequence.
+uuid next_process_ticks(const uuid_layout& layout) {
+  const std::uint64_t ticks = number_from_stamp(next_stamp(clock_stamp(), step_ticks), layout);
   if (process.must_draw(this_process(), ticks)) process = {this_process(), random_word(), ticks};
   process.last_ticks = ticks;
-  return uuid_from_count(ticks, as, uuid::from({process.random, 0}));
+  return uuid_from_number(ticks, layout, uuid::from({process.random, 0}));
 }
 
 }  // namespace
 
 COMB_FUNCTION(comb_generate) {
-  const layout& as = layout_arg(fcinfo, 0);
-  switch (as.making) {
-    case making::stamps: {
-      const std::uint64_t random = random_word();
-      return uuid_result(uuid_from_stamp(next_stamp(clock_stamp()), version_for(as), random));
-    }
-    case making::ticks:
-      return uuid_result(process_ticks(as));
-    case making::sorted: {
-      const stamp now = clock_stamp();
-      const uuid random = random_uuid();
-      const stamp next = next_stamp(now);
-      micros_for(as, timestamptz_from_unix(micros_from_stamp(next)));
-      return uuid_result(uuid_from_stamp(next, as, random));
-    }
-    case making::hot:
-    case making::none:
+  const uuid_layout& layout = layout_arg(fcinfo, 0);
+  switch (layout.generation) {
+    case generation::comb:
+      return next_labelled(layout.version);
+    case generation::process_ticks:
+      return uuid_result(next_process_ticks(layout));
+    case generation::sorted:
+      return next_uuid(random_uuid, [&layout](stamp next, const uuid& random) {
+        layout_time(to_timestamptz(next), layout);
+        return uuid_from_stamp(next, layout, random);
+      });
+    case generation::hot:
+    case generation::none:
       break;
   }
-  cannot_generate(as);
+  report_cannot_generate(layout);
 }
 
 COMB_FUNCTION(comb_generate_at) {
-  const layout& as = layout_arg(fcinfo, 0);
-  if (as.read_only() || as.making == making::hot) cannot_generate(as);
-  const std::int64_t micros = micros_for(as, PG_GETARG_TIMESTAMPTZ(1));
-  if (as.making == making::stamps)
-    return uuid_result(uuid_from_stamp(stamp_from_micros(micros), version_for(as), random_word()));
-  return uuid_result(uuid_from_count(as.time.count(micros), as, random_uuid()));
+  const uuid_layout& layout = layout_arg(fcinfo, 0);
+  if (layout.read_only() || layout.generation == generation::hot) report_cannot_generate(layout);
+  const sys_micros at = layout_time(PG_GETARG_TIMESTAMPTZ(1), layout);
+  if (layout.generation == generation::comb) return labelled_at(at, layout.version);
+  return uuid_result(uuid_from_number(layout.encoding.encode(at), layout, random_uuid()));
 }
 
 COMB_FUNCTION(comb_set_timestamp) {
-  const layout& as = layout_arg(fcinfo, 2);
-  if (as.read_only())
-    ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("ids of layout \"%s\" are only read", as.name),
+  const uuid_layout& layout = layout_arg(fcinfo, 2);
+  if (layout.read_only())
+    ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("ids of layout \"%s\" are only read", layout.name),
             errhint("A time can be set in the layouts %s.",
-                    list_layouts([](const layout& one) { return !one.read_only(); })));
-  return uuid_result(comb::comb_set_timestamp(uuid_arg(fcinfo, 0), micros_for(as, PG_GETARG_TIMESTAMPTZ(1)), as));
+                    list_layouts([](const uuid_layout& layout) { return !layout.read_only(); })));
+  return uuid_result(
+      comb::comb_set_timestamp(uuid_arg(fcinfo, 0), layout_time(PG_GETARG_TIMESTAMPTZ(1), layout), layout));
 }
 
 COMB_FUNCTION(comb_timestamp_layout) {
-  const std::optional<std::int64_t> micros = time_readers[&layout_arg(fcinfo, 1) - layouts](uuid_arg(fcinfo, 0));
-  if (!micros) PG_RETURN_NULL();
-  return TimestampTzGetDatum(timestamptz_from_unix(*micros));
+  const std::optional<sys_micros> at = time_readers[row_of(layout_arg(fcinfo, 1))](uuid_arg(fcinfo, 0));
+  if (!at) PG_RETURN_NULL();
+  return TimestampTzGetDatum(to_timestamptz(*at));
 }
 
 namespace {
 
-[[noreturn]] void cannot_convert(const layout& from, const layout& to) {
-  const char* targets = list_layouts([&from](const layout& one) { return can_convert(from, one); });
+[[noreturn]] void report_cannot_convert(const uuid_layout& from, const uuid_layout& to) {
+  const char* targets = list_layouts([&from](const uuid_layout& layout) { return can_convert(from, layout); });
   const char* why;
   if (from.read_only() || to.read_only())
     why = psprintf("Ids of layout \"%s\" are only read.", from.read_only() ? from.name : to.name);
-  else if (from.making == making::hot || to.making == making::hot)
+  else if (from.generation == generation::hot || to.generation == generation::hot)
     why = "A hot id holds whole seconds and a shard.";
-  else if (&from.time != &to.time)
-    why = psprintf("One counts %s, the other %s.", from.time.counts, to.time.counts);
+  else if (from.encoding != to.encoding)
+    why = psprintf("One counts %s, the other %s.", from.encoding.unit, to.encoding.unit);
   else
     why = "Version 7 has its time in the place of layout \"postgres\" only.";
   ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -166,24 +150,24 @@ namespace {
 
 COMB_FUNCTION(comb_convert) {
   const uuid id = uuid_arg(fcinfo, 0);
-  const layout &from = layout_arg(fcinfo, 1), &to = layout_arg(fcinfo, 2);
-  if (!can_convert(from, to)) cannot_convert(from, to);
+  const uuid_layout &from = layout_arg(fcinfo, 1), &to = layout_arg(fcinfo, 2);
+  if (!can_convert(from, to)) report_cannot_convert(from, to);
   const conversion converted = comb::comb_convert(id, from, to);
   switch (converted.outcome) {
-    case conversion::done:
+    case outcome::done:
       break;
-    case conversion::wrong_label:
+    case outcome::wrong_version:
       ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
               errmsg("uuid must be of version %d with the variant of RFC 9562 to be converted from \"%s\" to \"%s\"",
-                     static_cast<int>(from.label), from.name, to.name),
+                     static_cast<int>(from.version), from.name, to.name),
               errdetail("It is %s.", to_text(id).chars));
-    case conversion::no_time:
+    case outcome::no_time:
       ereport(ERROR, errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
               errmsg("uuid %s holds no time in layout \"%s\"", to_text(id).chars, from.name),
               errdetail("Its ticks of 1/300 s go past the end of a day."));
-    case conversion::out_of_range: {
-      const TimestampTz at = timestamptz_from_unix(*comb::comb_timestamp(id, from));
-      cannot_hold(to, psprintf("It is %s in uuid %s.", timestamptz_to_str(at), to_text(id).chars));
+    case outcome::out_of_range: {
+      const TimestampTz at = to_timestamptz(*comb::comb_timestamp(id, from));
+      report_time_out_of_range(to, psprintf("It is %s in uuid %s.", timestamptz_to_str(at), to_text(id).chars));
     }
   }
   return uuid_result(converted.id);
@@ -208,13 +192,12 @@ COMB_FUNCTION(comb_inspect) {
   if (call->call_cntr == std::size(layouts)) SRF_RETURN_DONE(call);
 
   const uuid id = uuid_arg(fcinfo, 0);
-  const layout& as = layouts[call->call_cntr];
-  const std::optional<std::int64_t> micros = comb::comb_timestamp(id, as);
-  const std::int64_t now = GetCurrentTransactionStartTimestamp() + micros_from_1970_to_2000;
-  Datum values[] = {CStringGetTextDatum(as.name),
-                    micros ? TimestampTzGetDatum(timestamptz_from_unix(*micros)) : Datum{},
-                    BoolGetDatum(is_plausible(id, as, now))};
-  bool nulls[] = {false, !micros, false};
+  const uuid_layout& layout = layouts[call->call_cntr];
+  const std::optional<sys_micros> at = comb::comb_timestamp(id, layout);
+  const sys_micros now = clamped_time(GetCurrentTransactionStartTimestamp());
+  Datum values[] = {CStringGetTextDatum(layout.name), at ? TimestampTzGetDatum(to_timestamptz(*at)) : Datum{},
+                    BoolGetDatum(is_plausible(id, layout, now))};
+  bool nulls[] = {false, !at, false};
   SRF_RETURN_NEXT(call, HeapTupleGetDatum(heap_form_tuple(call->tuple_desc, values, nulls)));
 }
 

@@ -1,4 +1,4 @@
-// What makes this a library that PostgreSQL loads.
+// The symbols that PostgreSQL looks for when it loads the library.
 #include "estimates.hpp"
 #include "postgres.hpp"
 #include "sequence.hpp"

@@ -1,4 +1,4 @@
-// PostgreSQL's headers, and what differs between its versions. No other file includes a header of the server.
+// All headers of PostgreSQL, and all differences between its versions. No other file includes them.
 #pragma once
 
 extern "C" {
@@ -74,7 +74,8 @@ inline bool visit_parts(Query* query, node_visitor visit) {
 
 }  // namespace comb::pg
 
-// Declares a function that SQL can call, visible whatever -fvisibility says (PostgreSQL 15 leaves that to us).
+// Declares a function that SQL can call. It is visible despite -fvisibility=hidden, which PostgreSQL 15 does not
+// ensure.
 #define COMB_FUNCTION(name)                                                        \
   extern "C" {                                                                     \
   __attribute__((visibility("default"))) Datum name(PG_FUNCTION_ARGS);             \

@@ -1,16 +1,19 @@
 // comb_timestamp(), comb_timestamp_micros(), hot_shard(), hot_timestamp().
+#include <optional>
+
 #include "comb/hot.hpp"
 #include "comb/timestamp.hpp"
 #include "datum.hpp"
 #include "postgres.hpp"
+#include "timestamptz.hpp"
 
 namespace comb::pg {
 
 namespace {
 
-Datum timestamptz_or_null(FunctionCallInfo fcinfo, std::optional<std::int64_t> unix_micros) {
-  if (!unix_micros) PG_RETURN_NULL();
-  return TimestampTzGetDatum(timestamptz_from_unix(*unix_micros));
+Datum timestamptz_or_null(FunctionCallInfo fcinfo, std::optional<sys_micros> at) {
+  if (!at) PG_RETURN_NULL();
+  return TimestampTzGetDatum(to_timestamptz(*at));
 }
 
 }  // namespace
@@ -23,8 +26,6 @@ COMB_FUNCTION(comb_timestamp_micros) {
 
 COMB_FUNCTION(hot_shard) { return Int32GetDatum(comb::hot_shard(uuid_arg(fcinfo, 0))); }
 
-COMB_FUNCTION(hot_timestamp) {
-  return TimestampTzGetDatum(timestamptz_from_unix(comb::hot_timestamp(uuid_arg(fcinfo, 0))));
-}
+COMB_FUNCTION(hot_timestamp) { return TimestampTzGetDatum(to_timestamptz(comb::hot_timestamp(uuid_arg(fcinfo, 0)))); }
 
 }  // namespace comb::pg

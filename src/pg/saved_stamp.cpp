@@ -11,14 +11,15 @@ namespace comb::pg {
 
 namespace {
 
-// Relative to the data directory, in which every process of a server works. Extensions keep their files here. A base
-// backup copies the file, which does no harm: a stamp of the past gives way to the clock.
+// Relative to the data directory, which is the working directory of every process of a server. Extensions keep their
+// files in pg_stat. A base backup copies the file. This is harmless, because the clock is later than a stamp of the
+// past.
 constexpr char path[] = "pg_stat/comb.stamp";
 
 struct content {
   std::uint64_t magic;
   stamp last;
-  stamp check;  // the complement of `last`
+  std::uint64_t check;  // the complement of `last`
 };
 constexpr std::uint64_t magic = 0x31706d6174736d63;  // "cmstamp1"
 
@@ -27,7 +28,7 @@ constexpr std::uint64_t magic = 0x31706d6174736d63;  // "cmstamp1"
 int save_stamp(stamp last) {
   const int file = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, pg_file_create_mode);
   if (file < 0) return errno;
-  const content saved{magic, last, ~last};
+  const content saved{magic, last, ~last.units};
   errno = 0;
   const ssize_t written = pwrite(file, &saved, sizeof saved, 0);
   const int error = written == sizeof saved ? 0 : errno != 0 ? errno : ENOSPC;
@@ -44,14 +45,14 @@ void report_save_error(int error) {
 
 stamp load_saved_stamp() {
   const int file = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-  if (file < 0) return 0;
+  if (file < 0) return {};
   content saved{};
   struct stat about;
   const bool ours = fstat(file, &about) == 0 && S_ISREG(about.st_mode) && about.st_uid == geteuid() &&
                     about.st_size == sizeof saved && pread(file, &saved, sizeof saved, 0) == sizeof saved &&
-                    saved.magic == magic && saved.check == ~saved.last;
+                    saved.magic == magic && saved.check == ~saved.last.units;
   close(file);
-  return ours ? saved.last : 0;
+  return ours ? saved.last : stamp{};
 }
 
 }  // namespace comb::pg

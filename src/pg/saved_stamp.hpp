@@ -1,4 +1,4 @@
-// A small file that outlives the server and keeps the order of ids over a restart with the clock behind.
+// The file of the saved stamp, which keeps the order of ids if the server restarts with its clock behind.
 #pragma once
 
 #include "comb/generator.hpp"

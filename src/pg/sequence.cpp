@@ -1,25 +1,29 @@
 #include "sequence.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <new>
 #include <utility>
 
 #include "datum.hpp"
 #include "postgres.hpp"
 #include "saved_stamp.hpp"
+#include "timestamptz.hpp"
 #include "watermark.hpp"
 
 namespace comb::pg {
 
 namespace {
 
-// How far the start of the server's sequence has come. A server in recovery starts it from the saved stamp; after the
-// end of recovery, the last commit that was replayed counts as well.
+// How far the start of the server's sequence has come. A server in recovery starts it from the saved stamp. After
+// recovery, the last commit that was replayed counts as well.
 enum class phase : std::uint32_t { fresh, in_recovery, started };
 
 enum class origin : std::uint32_t { clock, saved_stamp, replayed_commit };
 
 // The server's sequence, in shared memory. Sessions with different versions of the library share it, because a session
-// keeps the library that it has loaded: name and size never change, and unused bytes are zero.
+// keeps the library that it has loaded. So its name and size never change, and unused bytes are zero.
 struct alignas(PG_CACHE_LINE_SIZE) shared_sequence : sequence {
   std::atomic<phase> progress = phase::fresh;
   std::atomic<origin> started_from = origin::clock;
@@ -45,16 +49,18 @@ constinit sequence own;  // this session's
 bool own_clock_was_told = false;
 sequence* last_used = nullptr;  // the sequence of this session's last id
 
-TimestampTz timestamptz_from_stamp(stamp at) { return timestamptz_from_unix(micros_from_stamp(at)); }
+// The time at which initdb created the cluster, which is the high half of the system identifier. A clock that reads
+// earlier is certainly wrong.
+stamp cluster_creation() {
+  return stamp_from_clock({.tv_sec = static_cast<time_t>(GetSystemIdentifier() >> 32), .tv_nsec = 0});
+}
 
-// The time at which initdb made the cluster, which is the high half of its identifier. A clock that reads earlier is
-// wrong for certain.
-stamp cluster_creation() { return stamp_from_clock(static_cast<std::int64_t>(GetSystemIdentifier() >> 32), 0); }
+// Whether a sequence continues from `last`. It does not if `last` is more than a day ahead of a clock that may be
+// right.
+bool follows(stamp last, stamp now) { return last <= now || last - now <= units_per_day || now < cluster_creation(); }
 
-// Whether a sequence continues from `last`: not if it is more than a day ahead of a clock that may be right.
-bool follows(stamp last, stamp now) { return last <= now || last - now <= stamps_per_day || now < cluster_creation(); }
-
-void raise(std::atomic<stamp>& last, stamp bound) {
+// Advances a shared stamp to `bound`, if it is lower.
+void advance_to_at_least(std::atomic<stamp>& last, stamp bound) {
   stamp seen = last.load(std::memory_order_relaxed);
   while (seen < bound && !last.compare_exchange_weak(seen, bound, std::memory_order_relaxed)) {
   }
@@ -71,8 +77,8 @@ void attach() {
   LWLockRelease(AddinShmemInitLock);
 }
 
-// Finds out whether a process of this server has warned that shared memory is full. The trace that it left is an entry
-// of no bytes, for which there is still room.
+// Finds out whether a process of this server has warned that shared memory is full. Such a process leaves an entry of
+// no bytes, for which there is still room.
 void look_whether_told() {
   LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
   ShmemInitStruct("comb: memory was full", 0, &server_was_told);
@@ -105,14 +111,12 @@ bool has_memory_for(void (*action)()) {
 
 // Warns that ids start again from the clock, which is more than a day behind the last id.
 void warn_of_restart(stamp last, stamp now) {
-  // timestamptz_to_str has one buffer
-  char* last_text = pstrdup(timestamptz_to_str(timestamptz_from_stamp(last)));
   ereport(
       WARNING, errcode(ERRCODE_WARNING),
       errmsg("ids start again from the clock, which is more than a day behind the last id"),
       errdetail("The last id was made for %s, and the clock reads %s. Either the clock was ahead then, or it is "
                 "behind now.",
-                last_text, timestamptz_to_str(timestamptz_from_stamp(now))),
+                time_text(last), time_text(now)),
       errhint("If the clock is behind now, set it: new ids follow it at once, and those made until then sort before "
               "earlier ones. If it was ahead then, nothing has to be done: ids made then sort after new ones."));
 }
@@ -125,32 +129,32 @@ void start(stamp now) {
   if (shared->progress.load(std::memory_order_acquire) >= reached) return;
 
   const bool is_fresh = shared->progress.load(std::memory_order_relaxed) == phase::fresh;
-  const stamp saved = is_fresh ? load_saved_stamp() : 0;
+  const stamp saved = is_fresh ? load_saved_stamp() : stamp{};
   const TimestampTz commit = reached == phase::started ? GetLatestXTime() : 0;
-  const std::int64_t after_commit = commit + micros_from_1970_to_2000 + 1;
+  const sys_micros after_commit = clamped_time(commit) + std::chrono::microseconds{1};
 
-  stamp given_up = 0;
+  stamp given_up{};
   const auto raise_to = [&given_up, now](stamp bound, origin from) {
     if (!follows(bound, now)) {
       given_up = std::max(given_up, bound);
       return;
     }
     if (bound > now && bound > shared->last.load(std::memory_order_relaxed)) shared->started_from = from;
-    raise(shared->last, bound);
+    advance_to_at_least(shared->last, bound);
   };
   LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
   const phase before = shared->progress.load(std::memory_order_relaxed);
-  if (before == phase::fresh && saved != 0) raise_to(end_of_window(saved), origin::saved_stamp);
-  if (before < reached && commit != 0 && after_commit > 0)
-    raise_to(stamp_from_micros(after_commit), origin::replayed_commit);
+  if (before == phase::fresh && saved != stamp{}) raise_to(end_of_window(saved), origin::saved_stamp);
+  if (before < reached && commit != 0 && after_commit > sys_micros{})
+    raise_to(stamp_from_time(after_commit), origin::replayed_commit);
   if (before < reached) shared->progress.store(reached, std::memory_order_release);
   LWLockRelease(AddinShmemInitLock);
-  if (given_up != 0) warn_of_restart(given_up, now);
+  if (given_up != stamp{}) warn_of_restart(given_up, now);
 }
 
-// Saves the window of the server's last stamp. Any number of processes may be about to write at a time, and one may be
-// held up until its window is long past. So a write counts only if no other was completed meanwhile: if one was, its
-// window may have been overwritten, and the present one is written again.
+// Saves the window of the server's last stamp. Any number of processes can write at the same time, and one of them can
+// be delayed until its window is long past. So a write counts only if no other process completed one meanwhile. If one
+// did, its window may have been overwritten, and the present window is written again.
 void save() {
   stamp before = shared->saved.load(std::memory_order_acquire);
   for (;;) {
@@ -177,14 +181,11 @@ void take_shared_memory() {
 
 // Warns that the clock is wrong for certain.
 void warn_of_clock(stamp last, stamp now) {
-  // timestamptz_to_str has one buffer
-  char* now_text = pstrdup(timestamptz_to_str(timestamptz_from_stamp(now)));
-  char* creation_text = pstrdup(timestamptz_to_str(timestamptz_from_stamp(cluster_creation())));
   ereport(WARNING, errcode(ERRCODE_WARNING),
           errmsg("the clock is wrong: it reads earlier than the creation of the cluster"),
           errdetail("The clock reads %s, and the cluster was created at %s. New ids continue from the last one, which "
                     "was made for %s.",
-                    now_text, creation_text, timestamptz_to_str(timestamptz_from_stamp(last))),
+                    time_text(now), time_text(cluster_creation()), time_text(last)),
           errhint("Set the clock of the machine."));
 }
 
@@ -217,7 +218,7 @@ sequence& find_sequence(stamp now) {
     if (!over_server)
       own.last.store(seen, std::memory_order_relaxed);
     else if (follows(seen, now))
-      raise(shared->last, seen);
+      advance_to_at_least(shared->last, seen);
     else
       warn_of_restart(seen, now);
   }
@@ -234,7 +235,7 @@ void begin_stamps(stamp now) {
     announce(step_sequence(current_sequence->last.load(std::memory_order_relaxed), now).next);
     // In session order too, the first stamp of a transaction is greater than those that watermarks took before it.
     const stamp last = shared->last.load(std::memory_order_relaxed);
-    if (current_sequence == &own && follows(last, now)) raise(own.last, last);
+    if (current_sequence == &own && follows(last, now)) advance_to_at_least(own.last, last);
   }
   using_transaction = in_recovery ? InvalidLocalTransactionId : local_transaction(MyProc);
 }
@@ -293,7 +294,7 @@ COMB_FUNCTION(comb_status) {
     memory = "full";
 
   const stamp last = (over_server ? *shared : own).last.load(std::memory_order_relaxed);
-  const TimestampTz last_time = timestamptz_from_stamp(last);
+  const TimestampTz last_time = to_timestamptz(last);
   auto* lead = static_cast<Interval*>(palloc0(sizeof(Interval)));
   lead->time = last_time - GetCurrentTimestamp();
 
@@ -309,7 +310,7 @@ COMB_FUNCTION(comb_status) {
                     CStringGetTextDatum(started_from),
                     CStringGetTextDatum(save_error != 0 ? strerror(save_error) : ""),
                     CStringGetTextDatum(COMB_VERSION)};
-  bool nulls[] = {false, false, last == 0, last == 0, !started, save_error == 0, false};
+  bool nulls[] = {false, false, last == stamp{}, last == stamp{}, !started, save_error == 0, false};
   return HeapTupleGetDatum(heap_form_tuple(row, values, nulls));
 }
 

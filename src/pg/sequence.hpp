@@ -3,33 +3,34 @@
 
 #include <time.h>
 
+#include <atomic>
+#include <cstdint>
+
 #include "comb/generator.hpp"
 #include "delay.hpp"
 #include "postgres.hpp"
 
 namespace comb::pg {
 
-inline timespec clock_now() {
+inline stamp clock_stamp() {
   timespec now;
   clock_gettime(CLOCK_REALTIME, &now);
-  return now;
+  return stamp_from_clock(now);
 }
 
-inline stamp clock_stamp() {
-  const timespec now = clock_now();
-  return stamp_from_clock(now.tv_sec, now.tv_nsec);
-}
-
-// The sequence is saved in windows of 2^23 units (128 ms): the file names the window of the last stamp.
+// The sequence is saved in windows of 2^23 units (128 ms): the file contains the window of the last stamp.
 inline constexpr int window_bits = 23;
-inline constexpr stamp no_window = ~stamp{0};
+inline constexpr std::uint64_t units_per_window = std::uint64_t{1} << window_bits;
+inline constexpr stamp no_window = max_stamp;
 
-constexpr stamp window_of(stamp at) { return at >> window_bits << window_bits; }
-constexpr stamp end_of_window(stamp at) { return at | ((stamp{1} << window_bits) - 1); }
+constexpr stamp window_of(stamp any) { return {any.units >> window_bits << window_bits}; }
+constexpr stamp end_of_window(stamp any) { return window_of(any) + (units_per_window - 1); }
+constexpr bool in_same_window(stamp a, stamp b) { return (a.units ^ b.units) >> window_bits == 0; }
 
-// The part of a sequence that every new id needs: of the server's in shared memory, or of this session's own.
+// The part of a sequence that every new id needs. The server's sequence is in shared memory, and each session has one
+// of its own for comb.monotonicity = session.
 struct sequence {
-  std::atomic<stamp> last = 0;           // the last stamp that was taken
+  std::atomic<stamp> last = {};          // the last stamp that was taken
   std::atomic<stamp> saved = no_window;  // the window that was saved last
 };
 
@@ -47,11 +48,11 @@ void begin_stamps(stamp now);
 // Attaches to the shared memory of comb, or returns false if shared memory is full.
 bool try_attach();
 
-// How a stamp follows the last: step_sequence, or a function of the core for ids that keep less than a stamp.
+// How a stamp follows the last: step_sequence, or step_ticks for ids that contain only the tick.
 using step_function = sequence_step (*)(stamp last, stamp now) noexcept;
 
-// The stamp that follows if `now`, the clock, is more than a day behind `last`. Normally the sequence starts again; if
-// the clock is wrong for certain, ids continue, with one warning.
+// The stamp that follows `last` if the clock, `now`, is more than a day behind. The sequence normally starts again. If
+// the clock is certainly wrong, the sequence continues, with one warning.
 stamp stamp_far_ahead(stamp last, stamp now, step_function next_step);
 
 // Saves the window of the stamp `next` that was just taken, and warns if the sequence started again from the clock.
@@ -62,7 +63,7 @@ void note_window(sequence& from, stamp last, stamp next, stamp now);
 // A stamp is returned only after its window was saved: a server that is killed afterwards starts again above it.
 template <class Step>
 inline stamp take_next(sequence& from, stamp now, Step next_step) {
-  // take_stamp() of the core, but for what is rare: a call of its own, which keeps all else in registers
+  // This is take_stamp() of the core, with a function call for the rare case. So the rest stays in registers.
   stamp last = from.last.load(std::memory_order_relaxed);
   stamp next;
   do {
@@ -72,7 +73,7 @@ inline stamp take_next(sequence& from, stamp now, Step next_step) {
       next = stamp_far_ahead(last, now, next_step);
   } while (!from.last.compare_exchange_weak(last, next, std::memory_order_relaxed));
   random_delay();
-  if (window_of(next ^ from.saved.load(std::memory_order_relaxed)) != 0) [[unlikely]]
+  if (!in_same_window(next, from.saved.load(std::memory_order_relaxed))) [[unlikely]]
     note_window(from, last, next, now);
   return next;
 }
@@ -85,7 +86,7 @@ inline stamp next_stamp(stamp now, Step next_step) {
   return take_next(*current_sequence, now, next_step);
 }
 
-// step_sequence, which is inlined only if its type tells the compiler what it is.
+// step_sequence as a type of its own, because the compiler would not inline a call through a function pointer.
 inline constexpr auto usual_step = [](stamp last, stamp clock) noexcept { return step_sequence(last, clock); };
 
 inline stamp next_stamp(stamp now) { return next_stamp(now, usual_step); }

@@ -31,6 +31,7 @@
 #include "delay.hpp"
 #include "postgres.hpp"
 #include "sequence.hpp"
+#include "timestamptz.hpp"
 
 namespace comb::pg {
 
@@ -40,10 +41,10 @@ namespace {
 // that announced it still runs.
 using word = std::uint64_t;
 
-constexpr word tag_mask = stamps_per_ms - 1;
+constexpr word tag_mask = units_per_ms - 1;
 constexpr word no_word = ~word{0};
 
-constexpr stamp bound_of(word announced) { return announced & ~tag_mask; }
+constexpr stamp bound_of(word announced) { return {announced & ~tag_mask}; }
 
 // Of a process, the tags of 65,536 transactions in a row are different. The pid keeps a new process from repeating
 // those of the one before it, which in PostgreSQL 15 and 16 may have had other local ids. If the word of an ended
@@ -59,7 +60,7 @@ bool counts(word announced, const PGPROC* process) {
 // `prepared` counts the transactions that were prepared. A search of the lock table that found none of them sets
 // `none_prepared` to the count that it began with, and saves the next call the search.
 struct announcements {
-  std::atomic<stamp> floor{0};
+  std::atomic<stamp> floor{};
   std::atomic<std::uint64_t> prepared{1};
   std::atomic<std::uint64_t> none_prepared{0};
   alignas(PG_CACHE_LINE_SIZE) std::atomic<word> words[];
@@ -96,8 +97,8 @@ constexpr std::uint16_t lock_kind = 0xc03b;
 LOCKTAG lock_tag(TransactionId transaction, stamp bound) {
   LOCKTAG tag;
   tag.locktag_field1 = transaction;
-  tag.locktag_field2 = static_cast<std::uint32_t>(bound >> 32);
-  tag.locktag_field3 = static_cast<std::uint32_t>(bound);
+  tag.locktag_field2 = static_cast<std::uint32_t>(bound.units >> 32);
+  tag.locktag_field3 = static_cast<std::uint32_t>(bound.units);
   tag.locktag_field4 = lock_kind;
   tag.locktag_type = LOCKTAG_USERLOCK;
   tag.locktag_lockmethodid = USER_LOCKMETHOD;
@@ -109,7 +110,7 @@ bool is_ours(const LOCKTAG& tag) {
          tag.locktag_field4 == lock_kind;
 }
 
-stamp bound_of(const LOCKTAG& tag) { return std::uint64_t{tag.locktag_field2} << 32 | tag.locktag_field3; }
+stamp bound_of(const LOCKTAG& tag) { return {std::uint64_t{tag.locktag_field2} << 32 | tag.locktag_field3}; }
 
 // Calls `use(transaction, bound)` for each prepared transaction.
 template <class Use>
@@ -243,7 +244,7 @@ void attach_announcements() {
 void announce(stamp bound) {
   const PGPROC* process = leader();
   std::atomic<word>& mine = word_of(process);
-  const word announced = bound_of(bound) | tag_of(process);
+  const word announced = (bound.units & ~tag_mask) | tag_of(process);
   random_delay();
   // The lowest bound of the leader and its workers stays.
   word seen = mine.load(std::memory_order_relaxed);
@@ -262,7 +263,7 @@ void init_watermark() {
       nullptr);
 }
 
-COMB_FUNCTION(comb_watermark) { return uuid_result(uuid_from_stamp(take_watermark(), version::comb, 0)); }
+COMB_FUNCTION(comb_watermark) { return uuid_result(uuid_from_stamp(take_watermark(), version::v4, 0)); }
 
 COMB_FUNCTION(comb_watermark_v7) { return uuid_result(uuid_from_stamp(take_watermark(), version::v7, 0)); }
 
@@ -277,14 +278,14 @@ COMB_FUNCTION(comb_watermark_holders) {
   InitMaterializedSRF(fcinfo, 0);
   auto* result = reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo);
   const auto add = [result](stamp bound, bool is_prepared, Datum who) {
-    Datum values[] = {who, TimestampTzGetDatum(timestamptz_from_unix(micros_from_stamp(bound))), who};
+    Datum values[] = {who, TimestampTzGetDatum(to_timestamptz(bound)), who};
     bool nulls[] = {is_prepared, false, !is_prepared};
     tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
   };
 
   auto* holders = static_cast<holder*>(palloc(sizeof(holder) * static_cast<std::size_t>(MaxBackends)));
   int count = 0;
-  read_words(no_word, [&](word announced, const PGPROC* process) {
+  read_words(max_stamp, [&](word announced, const PGPROC* process) {
     holders[count++] = {process->pid, bound_of(announced)};
   });
   for (int i = 0; i < count; ++i) add(holders[i].bound, false, Int32GetDatum(holders[i].pid));

@@ -11,43 +11,48 @@
 namespace comb {
 namespace {
 
-constexpr std::int64_t min_micros = std::numeric_limits<std::int64_t>::min();
-constexpr std::int64_t max_micros = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t min_micros = unix_micros(sys_micros::min());
+constexpr std::int64_t max_micros = unix_micros(sys_micros::max());
 constexpr std::int64_t noon = 1'790'000'000'000'000;
-constexpr std::int64_t last_ms = max_stamp_micros / 1000 * 1000;
+constexpr std::int64_t last_ms = unix_micros(max_stamp_time) / 1000 * 1000;
 constexpr std::int64_t last_second = std::int64_t{0xffffffff} * 1'000'000;
+
+// The functions for a number of microseconds.
+uuid boundary(std::int64_t micros) { return comb_boundary(from_unix_micros(micros)); }
+uuid boundary_after(std::int64_t micros) { return comb_boundary_after(from_unix_micros(micros)); }
+uuid boundary_of_hot_ids(std::int64_t micros) { return hot_boundary(from_unix_micros(micros)); }
 
 static_assert(nil_uuid == "00000000-0000-0000-0000-000000000000"_uuid);
 static_assert(max_uuid == "ffffffff-ffff-ffff-ffff-ffffffffffff"_uuid);
 
 TEST(Boundary, TimesBeforeAllIdsGiveTheNilUuid) {
   for (const std::int64_t at : {min_micros, min_micros + 1, std::int64_t{-1}, std::int64_t{0}}) {
-    EXPECT_EQ(comb_boundary(at), nil_uuid) << at;
-    EXPECT_EQ(hot_boundary(at), nil_uuid) << at;
+    EXPECT_EQ(boundary(at), nil_uuid) << at;
+    EXPECT_EQ(boundary_of_hot_ids(at), nil_uuid) << at;
   }
-  EXPECT_EQ(comb_boundary_after(min_micros), nil_uuid);
-  EXPECT_EQ(comb_boundary_after(-1), nil_uuid);
-  EXPECT_EQ(comb_boundary_after(0), "00000000-0001-0000-0000-000000000000"_uuid);
+  EXPECT_EQ(boundary_after(min_micros), nil_uuid);
+  EXPECT_EQ(boundary_after(-1), nil_uuid);
+  EXPECT_EQ(boundary_after(0), "00000000-0001-0000-0000-000000000000"_uuid);
 }
 
 TEST(Boundary, TimesAfterAllIdsGiveTheMaxUuid) {
-  EXPECT_EQ(comb_boundary(last_ms), "ffffffff-ffff-0000-0000-000000000000"_uuid);
-  EXPECT_EQ(hot_boundary(last_second), "ffffffff-0000-0000-0000-000000000000"_uuid);
+  EXPECT_EQ(boundary(last_ms), "ffffffff-ffff-0000-0000-000000000000"_uuid);
+  EXPECT_EQ(boundary_of_hot_ids(last_second), "ffffffff-0000-0000-0000-000000000000"_uuid);
   for (const std::int64_t at : {last_ms + 1, last_ms + 1000, max_micros - 1, max_micros}) {
-    EXPECT_EQ(comb_boundary(at), max_uuid) << at;
-    EXPECT_EQ(comb_boundary_after(at), max_uuid) << at;
-    EXPECT_EQ(hot_boundary(at), max_uuid) << at;
+    EXPECT_EQ(boundary(at), max_uuid) << at;
+    EXPECT_EQ(boundary_after(at), max_uuid) << at;
+    EXPECT_EQ(boundary_of_hot_ids(at), max_uuid) << at;
   }
-  EXPECT_EQ(comb_boundary_after(last_ms), max_uuid);
-  EXPECT_EQ(comb_boundary_after(last_ms - 1), comb_boundary(last_ms));
-  EXPECT_EQ(hot_boundary(last_second + 1), max_uuid);
+  EXPECT_EQ(boundary_after(last_ms), max_uuid);
+  EXPECT_EQ(boundary_after(last_ms - 1), boundary(last_ms));
+  EXPECT_EQ(boundary_of_hot_ids(last_second + 1), max_uuid);
 }
 
 // All that the operators promise: an id lies on the same side of a boundary as its time of the time.
 void compare(const uuid& id, std::int64_t at) {
-  const std::int64_t time = *comb_timestamp(id);
-  ASSERT_EQ(id >= comb_boundary(at), time >= at) << to_text(id).chars << ' ' << at;
-  ASSERT_EQ(id >= comb_boundary_after(at), time > at) << to_text(id).chars << ' ' << at;
+  const std::int64_t time = unix_micros(*comb_timestamp(id));
+  ASSERT_EQ(id >= boundary(at), time >= at) << to_text(id).chars << ' ' << at;
+  ASSERT_EQ(id >= boundary_after(at), time > at) << to_text(id).chars << ' ' << at;
 }
 
 TEST(Boundary, IdsLieOnTheSideOfTheirTimes) {
@@ -55,12 +60,12 @@ TEST(Boundary, IdsLieOnTheSideOfTheirTimes) {
   // at both ends of what an id holds, and in between: the first and the last id of each millisecond around `edge`
   for (const std::int64_t edge : {std::int64_t{0}, std::int64_t{1000}, noon, last_ms - 1000, last_ms})
     for (std::int64_t ms = edge - 2000; ms <= edge + 2000; ms += 1000)
-      for (const version label : {version::comb, version::v7})
+      for (const version label : {version::v4, version::v7})
         for (const std::uint64_t bits : {std::uint64_t{0}, ~std::uint64_t{0}, random()})
           for (std::int64_t at = edge - 2001; at <= edge + 2001; ++at) {
             if (ms < 0 || ms > last_ms) continue;
-            const stamp fraction = bits % stamps_per_ms;
-            compare(uuid_from_stamp(static_cast<stamp>(ms / 1000) << fraction_bits | fraction, label, bits), at);
+            const stamp at_ms{static_cast<std::uint64_t>(ms / 1000) * units_per_ms};
+            compare(uuid_from_stamp(at_ms + bits % units_per_ms, label, bits), at);
           }
 }
 
@@ -71,8 +76,9 @@ TEST(Boundary, HotIdsLieOnTheSideOfTheirTimes) {
         for (const std::uint64_t bits : {std::uint64_t{0}, ~std::uint64_t{0}}) {
           if (second < 0 || second > 0xffffffff) continue;
           const uuid id =
-              hot_uuid_from_stamp(static_cast<stamp>(second) * stamps_per_second + (bits & 0xffffff), 7, bits);
-          ASSERT_EQ(id >= hot_boundary(edge + off), hot_timestamp(id) >= edge + off) << second << ' ' << edge + off;
+              hot_uuid_from_stamp({static_cast<std::uint64_t>(second) * units_per_second + (bits & 0xffffff)}, 7, bits);
+          ASSERT_EQ(id >= boundary_of_hot_ids(edge + off), unix_micros(hot_timestamp(id)) >= edge + off)
+              << second << ' ' << edge + off;
         }
 }
 

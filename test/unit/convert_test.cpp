@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "comb/layout_generate.hpp"
+
 namespace comb {
 namespace {
 
@@ -33,44 +35,44 @@ const std::map<std::string, names> targets = [] {
   return all;
 }();
 
-const layout& named(const char* name) { return *find_layout(name); }
+const uuid_layout& named(const char* name) { return *find_layout(name); }
 
 // A random id of a layout, of a time that its targets hold too: 1970 to 2079. Legacy has its late ticks.
-uuid valid_id(const layout& as, std::mt19937_64& random) {
+uuid valid_id(const uuid_layout& as, std::mt19937_64& random) {
   const uuid any = uuid::from({random(), random()});
-  if (&as.time == &legacy_days) {
+  if (as.encoding == legacy_days) {
     const std::uint64_t day = 25'567 + random() % (65'536 - 25'567);
     const std::uint64_t tick = random() % 2 ? random() % 25'920'003 : 25'919'990 + random() % 13;
-    return uuid_from_count(day << 32 | tick, as, any);
+    return uuid_from_number(day << 32 | tick, as, any);
   }
-  const auto micros = static_cast<std::int64_t>(random() % 3'453'321'600'000'000);
-  return uuid_from_count(as.time.count(micros), as, any);
+  const sys_micros at = from_unix_micros(static_cast<std::int64_t>(random() % 3'453'321'600'000'000));
+  return uuid_from_number(as.encoding.encode(at), as, any);
 }
 
 template <class Each>
 void for_each_pair(Each&& each) {
-  for (const layout& from : layouts)
-    for (const layout& to : layouts)
+  for (const uuid_layout& from : layouts)
+    for (const uuid_layout& to : layouts)
       if (can_convert(from, to)) each(from, to);
 }
 
 TEST(Convert, AllowsThePairsThatAreOneToOne) {
-  for (const layout& from : layouts)
-    for (const layout& to : layouts)
+  for (const uuid_layout& from : layouts)
+    for (const uuid_layout& to : layouts)
       EXPECT_EQ(can_convert(from, to), targets.at(from.name).contains(to.name)) << from.name << " to " << to.name;
 }
 
 TEST(Convert, MakesNoTwoIdsOne) {
   std::mt19937_64 random(1);
-  for_each_pair([&](const layout& from, const layout& to) {
+  for_each_pair([&](const uuid_layout& from, const uuid_layout& to) {
     // ids that differ in little: one random rest, many times close by
     const uuid base = valid_id(from, random);
     std::set<uuid> before, after;
     for (std::uint64_t i = 0; i < 5000; ++i) {
-      uuid id = i % 2 ? valid_id(from, random) : from.where.put(base, from.where.take(base) / 5000 * 5000 + i);
-      if (!from.time.micros(from.where.take(id))) continue;
+      uuid id = i % 2 ? valid_id(from, random) : from.field.set(base, from.field.get(base) / 5000 * 5000 + i);
+      if (!from.encoding.decode(from.field.get(id))) continue;
       const conversion converted = comb_convert(id, from, to);
-      ASSERT_EQ(converted.outcome, conversion::done) << from.name << " to " << to.name << ' ' << to_text(id).chars;
+      ASSERT_EQ(converted.outcome, outcome::done) << from.name << " to " << to.name << ' ' << to_text(id).chars;
       before.insert(id);
       after.insert(converted.id);
     }
@@ -81,13 +83,13 @@ TEST(Convert, MakesNoTwoIdsOne) {
 TEST(Convert, GoesBackToTheSameId) {
   std::mt19937_64 random(2);
   int both_ways = 0;
-  for_each_pair([&](const layout& from, const layout& to) {
+  for_each_pair([&](const uuid_layout& from, const uuid_layout& to) {
     if (!can_convert(to, from)) return;
     ++both_ways;
     for (int i = 0; i < 5000; ++i) {
       const uuid id = valid_id(from, random);
       const conversion back = comb_convert(comb_convert(id, from, to).id, to, from);
-      ASSERT_EQ(back.outcome, conversion::done);
+      ASSERT_EQ(back.outcome, outcome::done);
       ASSERT_EQ(back.id, id) << from.name << " to " << to.name;
     }
   });
@@ -96,21 +98,22 @@ TEST(Convert, GoesBackToTheSameId) {
 
 TEST(Convert, KeepsTimeAndItsOrder) {
   std::mt19937_64 random(3);
-  for_each_pair([&](const layout& from, const layout& to) {
+  for_each_pair([&](const uuid_layout& from, const uuid_layout& to) {
     for (int i = 0; i < 5000; ++i) {
       uuid ids[] = {valid_id(from, random), valid_id(from, random)};
       // every other pair a unit apart
-      if (i % 2) ids[1] = from.where.put(ids[1], from.where.take(ids[0]) + 1);
-      std::int64_t before[2], after[2];
+      if (i % 2) ids[1] = from.field.set(ids[1], from.field.get(ids[0]) + 1);
+      sys_micros before[2], after[2];
       bool valid = true;
       for (int k = 0; k < 2; ++k) {
-        const auto micros = comb_timestamp(ids[k], from);
-        valid = valid && micros;
-        if (!micros) continue;
-        before[k] = *micros;
+        const auto at = comb_timestamp(ids[k], from);
+        valid = valid && at;
+        if (!at) continue;
+        before[k] = *at;
         after[k] = *comb_timestamp(comb_convert(ids[k], from, to).id, to);
         // legacy is rounded down to the millisecond, all else stays
-        ASSERT_EQ(after[k], &from.time == &to.time ? before[k] : before[k] / 1000 * 1000)
+        ASSERT_EQ(after[k],
+                  from.encoding == to.encoding ? before[k] : std::chrono::floor<std::chrono::milliseconds>(before[k]))
             << from.name << " " << to.name;
       }
       if (!valid) continue;
@@ -121,24 +124,24 @@ TEST(Convert, KeepsTimeAndItsOrder) {
 
 TEST(Convert, LeavesTheMiddleAndPutsTheRestWhereTheTimeWas) {
   std::mt19937_64 random(4);
-  for_each_pair([&](const layout& from, const layout& to) {
-    if (from.label == label::v7 || to.label == label::v7 || from.where.bits == 64) return;
+  for_each_pair([&](const uuid_layout& from, const uuid_layout& to) {
+    if (from.version == version::v7 || to.version == version::v7 || from.field.bits == 64) return;
     for (int i = 0; i < 1000; ++i) {
       const uuid id = valid_id(from, random), converted = comb_convert(id, from, to).id;
       ASSERT_TRUE(std::equal(id.bytes + 6, id.bytes + 10, converted.bytes + 6)) << from.name << " to " << to.name;
-      const std::uint8_t* rest = id.bytes + (from.where.at_end ? 0 : 10);
-      ASSERT_TRUE(std::equal(rest, rest + 6, converted.bytes + (to.where.at_end ? 0 : 10))) << from.name << to.name;
+      const std::uint8_t* rest = id.bytes + (from.field.at_end ? 0 : 10);
+      ASSERT_TRUE(std::equal(rest, rest + 6, converted.bytes + (to.field.at_end ? 0 : 10))) << from.name << to.name;
     }
   });
 }
 
 TEST(Convert, ByWayOfAnotherGivesTheSame) {
   std::mt19937_64 random(5);
-  for_each_pair([&](const layout& from, const layout& by) {
-    for (const layout& to : layouts) {
+  for_each_pair([&](const uuid_layout& from, const uuid_layout& by) {
+    for (const uuid_layout& to : layouts) {
       if (!can_convert(by, to) || !can_convert(from, to)) continue;
       for (int i = 0; i < 200; ++i) {
-        const uuid id = with_label(valid_id(from, random), from.label == label::v7 ? label::v7 : label::random);
+        const uuid id = with_version(valid_id(from, random), from.version == version::v7 ? version::v7 : version::v4);
         const uuid stop = comb_convert(id, from, by).id;
         ASSERT_EQ(comb_convert(stop, by, to).id, comb_convert(id, from, to).id) << from.name << by.name << to.name;
       }
@@ -147,13 +150,13 @@ TEST(Convert, ByWayOfAnotherGivesTheSame) {
 }
 
 TEST(Convert, BetweenPostgresAndV7NeedsTheLabel) {
-  const layout &postgres = named("postgres"), &v7 = named("v7");
+  const uuid_layout &postgres = named("postgres"), &v7 = named("v7");
   for (std::uint64_t version = 0; version < 16; ++version)
     for (std::uint64_t variant = 0; variant < 4; ++variant) {
       const uuid id = uuid::from({0x0123456789ab0cde | version << 12, variant << 62 | 0x123456789abcdef});
       const conversion to = comb_convert(id, postgres, v7), back = comb_convert(id, v7, postgres);
-      EXPECT_EQ(to.outcome == conversion::done, version == 4 && variant == 2);
-      EXPECT_EQ(back.outcome == conversion::done, version == 7 && variant == 2);
+      EXPECT_EQ(to.outcome == outcome::done, version == 4 && variant == 2);
+      EXPECT_EQ(back.outcome == outcome::done, version == 7 && variant == 2);
       if (version == 4 && variant == 2) {
         EXPECT_STREQ(to_text(to.id).chars, "01234567-89ab-7cde-8123-456789abcdef");
       }
@@ -164,21 +167,21 @@ TEST(Convert, BetweenPostgresAndV7NeedsTheLabel) {
 }
 
 TEST(Convert, ToAnotherClockNeedsATimeThatItHolds) {
-  const layout &legacy = named("legacy"), &sequential = named("sequential_end"), &mssql = named("mssql");
-  const auto outcome = [](std::uint64_t count, const layout& from, const layout& to) {
-    return comb_convert(from.where.put({}, count), from, to).outcome;
+  const uuid_layout &legacy = named("legacy"), &sequential = named("sequential_end"), &mssql = named("mssql");
+  const auto outcome = [](std::uint64_t count, const uuid_layout& from, const uuid_layout& to) {
+    return comb_convert(from.field.set({}, count), from, to).outcome;
   };
   const std::uint64_t ms_1970 = 62'135'596'800'000, day_1970 = std::uint64_t{25'567} << 32;
-  EXPECT_EQ(outcome(ms_1970, sequential, mssql), conversion::done);
-  EXPECT_EQ(outcome(ms_1970 - 1, sequential, mssql), conversion::out_of_range);
-  EXPECT_EQ(outcome(low_48 - ms_1970, mssql, sequential), conversion::done);
-  EXPECT_EQ(outcome(low_48 - ms_1970 + 1, mssql, sequential), conversion::out_of_range);
-  EXPECT_EQ(outcome(day_1970, legacy, mssql), conversion::done);
-  EXPECT_EQ(outcome(day_1970 - (1ull << 32), legacy, mssql), conversion::out_of_range);
-  EXPECT_EQ(outcome(day_1970 + 25'920'002, legacy, mssql), conversion::done);
-  EXPECT_EQ(outcome(day_1970 + 25'920'003, legacy, mssql), conversion::no_time);
+  EXPECT_EQ(outcome(ms_1970, sequential, mssql), outcome::done);
+  EXPECT_EQ(outcome(ms_1970 - 1, sequential, mssql), outcome::out_of_range);
+  EXPECT_EQ(outcome(low_48 - ms_1970, mssql, sequential), outcome::done);
+  EXPECT_EQ(outcome(low_48 - ms_1970 + 1, mssql, sequential), outcome::out_of_range);
+  EXPECT_EQ(outcome(day_1970, legacy, mssql), outcome::done);
+  EXPECT_EQ(outcome(day_1970 - (1ull << 32), legacy, mssql), outcome::out_of_range);
+  EXPECT_EQ(outcome(day_1970 + 25'920'002, legacy, mssql), outcome::done);
+  EXPECT_EQ(outcome(day_1970 + 25'920'003, legacy, mssql), outcome::no_time);
   // a change of place asks for none
-  EXPECT_EQ(outcome(day_1970 + 25'920'003, legacy, named("legacy_postgres")), conversion::done);
+  EXPECT_EQ(outcome(day_1970 + 25'920'003, legacy, named("legacy_postgres")), outcome::done);
 }
 
 // How SQL Server compares two of its uniqueidentifiers, which it prints as .NET does.

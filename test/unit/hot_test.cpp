@@ -7,20 +7,20 @@
 namespace comb {
 namespace {
 
-constexpr stamp noon = 1'790'000'000'000 * stamps_per_ms;
+constexpr stamp noon{1'790'000'000'000 * units_per_ms};
 constexpr std::uint64_t all_random = (std::uint64_t{1} << hot_random_bits) - 1;
 
 // Bytes 4 to 11: the fraction of the second, then the random bits.
 std::uint64_t middle(const uuid& id) { return id.high() << 32 | id.low() >> 32; }
 
 TEST(Hot, PlaceOfEachPart) {
-  const stamp at = 0x01234567 * stamps_per_second + 0x3123456;
+  const stamp at{0x01234567 * units_per_second + 0x3123456};
   EXPECT_STREQ(to_text(hot_uuid_from_stamp(at, 0x0a0b0c0d, 0x29abcdef01)).chars,
                "01234567-c48d-15a9-abcd-ef010d0c0b0a");
 }
 
 TEST(Hot, OnlyTheLow38BitsOfTheRandomNumberAreUsed) {
-  for (const stamp at : {stamp{0}, noon + 12'345, ~stamp{0}}) {
+  for (const stamp at : {stamp{}, noon + 12'345, max_stamp}) {
     const uuid zeros = hot_uuid_from_stamp(at, 7, 0), ones = hot_uuid_from_stamp(at, 7, ~std::uint64_t{0});
     EXPECT_EQ(middle(zeros) ^ middle(ones), all_random);
     EXPECT_EQ(zeros.high() >> 32, ones.high() >> 32);
@@ -33,42 +33,44 @@ TEST(Hot, ShardTimeAndFractionComeBack) {
   std::mt19937_64 random(1);
   for (int i = 0; i < 10'000; ++i) {
     const auto shard = static_cast<std::int32_t>(random());
-    const stamp at = random() % (stamps_per_second << 32);
+    const stamp at{random() % (units_per_second << 32)};
     const uuid id = hot_uuid_from_stamp(at, shard, random());
     ASSERT_EQ(hot_shard(id), shard);
-    ASSERT_EQ(hot_timestamp(id), micros_from_stamp(at) / 1'000'000 * 1'000'000);
-    ASSERT_EQ((id.high() >> 32) * stamps_per_second + (middle(id) >> hot_random_bits), at);
+    ASSERT_EQ(hot_timestamp(id), std::chrono::floor<std::chrono::seconds>(time_from_stamp(at)));
+    ASSERT_EQ((id.high() >> 32) * units_per_second + (middle(id) >> hot_random_bits), at.units);
   }
 }
 
 TEST(Hot, OrderOfIdsIsOrderOfStampsWhateverTheShards) {
   std::mt19937_64 random(2);
   for (int i = 0; i < 100'000; ++i) {
-    const stamp a = noon + random() % (10 * stamps_per_second), b = a + 1 + random() % 3;
+    const stamp a = noon + random() % (10 * units_per_second), b = a + 1 + random() % 3;
     ASSERT_LT(hot_uuid_from_stamp(a, static_cast<std::int32_t>(random()), random()),
               hot_uuid_from_stamp(b, static_cast<std::int32_t>(random()), random()));
   }
-  for (const stamp edge : {noon, noon + stamps_per_ms, noon + stamps_per_second})
+  for (const stamp edge : {noon, noon + units_per_ms, noon + units_per_second})
     ASSERT_LT(hot_uuid_from_stamp(edge - 1, -1, ~std::uint64_t{0}), hot_uuid_from_stamp(edge, 0, 0));
 }
 
 TEST(Hot, SecondsWrapAfter2106) {
-  const std::uint64_t wrap = (std::uint64_t{1} << 32) * 1'000'000;
-  EXPECT_EQ(hot_timestamp(hot_uuid_from_stamp(hot_stamp_from_micros(wrap - 1), 0, 0)),
-            static_cast<std::int64_t>(wrap - 1'000'000));
-  EXPECT_EQ(hot_timestamp(hot_uuid_from_stamp(hot_stamp_from_micros(wrap + 5'000'000), 0, 0)), 5'000'000);
+  const sys_micros wrap{hot_period};
+  const std::chrono::seconds second{1};
+  EXPECT_EQ(hot_timestamp(hot_uuid_from_stamp(hot_stamp_from_time(wrap - std::chrono::microseconds{1}), 0, 0)),
+            wrap - second);
+  EXPECT_EQ(hot_timestamp(hot_uuid_from_stamp(hot_stamp_from_time(wrap + 5 * second), 0, 0)), sys_micros{5 * second});
   // a sequence that runs past it, and the last microsecond of all
-  EXPECT_EQ(hot_timestamp(hot_uuid_from_stamp((std::uint64_t{1} << 32) * stamps_per_second, 0, 0)), 0);
-  EXPECT_EQ(hot_timestamp(hot_uuid_from_stamp(hot_stamp_from_micros(~std::uint64_t{0}), 0, 0)),
-            static_cast<std::int64_t>(~std::uint64_t{0} % wrap / 1'000'000 * 1'000'000));
+  EXPECT_EQ(hot_timestamp(hot_uuid_from_stamp({(std::uint64_t{1} << 32) * units_per_second}, 0, 0)), sys_micros{});
+  EXPECT_EQ(hot_timestamp(hot_uuid_from_stamp(hot_stamp_from_time(sys_micros::max()), 0, 0)),
+            std::chrono::floor<std::chrono::seconds>(sys_micros{sys_micros::max().time_since_epoch() % hot_period}));
 }
 
 TEST(Hot, GivenTimeIsKeptToTheMicrosecondRoundedUpToTheUnit) {
-  for (std::uint64_t micros = 1'790'000'000'998'500; micros < 1'790'000'001'001'500; ++micros) {
-    const uuid id = hot_uuid_from_stamp(hot_stamp_from_micros(micros), 7, ~std::uint64_t{0});
-    const stamp at = (id.high() >> 32) * stamps_per_second + (middle(id) >> hot_random_bits);
-    ASSERT_EQ(at, stamp_from_micros(static_cast<std::int64_t>(micros)));
-    ASSERT_EQ(micros_from_stamp(at), static_cast<std::int64_t>(micros));
+  for (std::int64_t micros = 1'790'000'000'998'500; micros < 1'790'000'001'001'500; ++micros) {
+    const sys_micros given = from_unix_micros(micros);
+    const uuid id = hot_uuid_from_stamp(hot_stamp_from_time(given), 7, ~std::uint64_t{0});
+    const stamp at{(id.high() >> 32) * units_per_second + (middle(id) >> hot_random_bits)};
+    ASSERT_EQ(at, stamp_from_time(given));
+    ASSERT_EQ(time_from_stamp(at), given);
   }
 }
 

@@ -12,7 +12,7 @@ namespace comb {
 namespace {
 
 mask_key any_key(std::mt19937_64& random) { return {{random(), random()}}; }
-uuid any_id(std::mt19937_64& random, label as) { return with_label(uuid::from({random(), random()}), as); }
+uuid any_id(std::mt19937_64& random, version as) { return with_version(uuid::from({random(), random()}), as); }
 
 // Hashes of the messages 00, 00 01, ... with the key 00 01 ... 0f: from the reference implementation of SipHash.
 TEST(Mask, HashesEachLengthAsTheReferenceImplementation) {
@@ -36,7 +36,7 @@ TEST(Mask, ChangesTheTimeAndTheVersionOnly) {
   std::mt19937_64 random(1);
   for (int i = 0; i < 10'000; ++i) {
     const mask_key key = any_key(random);
-    const uuid id = any_id(random, label::v7);
+    const uuid id = any_id(random, version::v7);
     const uuid masked = *mask(id, key);
     ASSERT_EQ(masked.version(), 4);
     ASSERT_TRUE(masked.is_rfc_variant());
@@ -51,7 +51,7 @@ TEST(Mask, ChangesTheTimeAndTheVersionOnly) {
 TEST(Mask, DependsOnAllOtherBitsAndOnTheWholeKey) {
   std::mt19937_64 random(2);
   const mask_key key = any_key(random);
-  const uuid id = any_id(random, label::v7);
+  const uuid id = any_id(random, version::v7);
   const std::uint64_t before = time_mask(id, key);
   for (int bit = 0; bit < 128; ++bit) {
     const std::uint64_t one = std::uint64_t{1} << bit % 64;
@@ -82,7 +82,7 @@ TEST(Mask, RefusesOtherVersionsAndVariants) {
 
 TEST(Mask, WrongKeyGivesAnotherId) {
   std::mt19937_64 random(4);
-  const uuid id = any_id(random, label::v7);
+  const uuid id = any_id(random, version::v7);
   const uuid masked = *mask(id, any_key(random));
   const std::optional<uuid> other = unmask(masked, any_key(random));
   ASSERT_TRUE(other);

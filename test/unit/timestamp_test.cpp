@@ -5,7 +5,8 @@
 namespace comb {
 namespace {
 
-constexpr std::int64_t rfc_example = 1'645'557'742'000'000;  // 2022-02-22 19:22:22 UTC, in all of RFC 9562's appendix A
+constexpr sys_micros rfc_example =
+    from_unix_micros(1'645'557'742'000'000);  // 2022-02-22 19:22:22 UTC, in all of RFC 9562's appendix A
 
 // A uuid with the given version and variant bits, and all others set.
 uuid labelled(int version, std::uint64_t variant) {
@@ -19,7 +20,8 @@ TEST(Timestamp, OnlyVersionsOfTheRfcVariantWithoutTimeGiveNothing) {
     EXPECT_EQ(comb_timestamp(labelled(version, 2)).has_value(), !timeless) << version;
     EXPECT_EQ(comb_timestamp_micros(labelled(version, 2)).has_value(), !timeless) << version;
     for (const std::uint64_t variant : {0, 1, 3}) {
-      EXPECT_EQ(comb_timestamp(labelled(version, variant)), ((std::int64_t{1} << 48) - 1) * 1000) << version;
+      EXPECT_EQ(comb_timestamp(labelled(version, variant)), from_unix_micros(((std::int64_t{1} << 48) - 1) * 1000))
+          << version;
     }
   }
 }
@@ -30,27 +32,27 @@ TEST(Timestamp, VersionsOneAndSixReadTheirOwnClock) {
     EXPECT_EQ(comb_timestamp_micros(id), rfc_example);
   }
   // the epoch, and a tick (of 100 ns) before a microsecond ends
-  EXPECT_EQ(comb_timestamp("00000000-0000-1000-8000-000000000000"_uuid), -12'219'292'800'000'000);
-  EXPECT_EQ(comb_timestamp("00000013-0000-1000-8000-000000000000"_uuid), -12'219'292'800'000'000 + 1);
+  EXPECT_EQ(comb_timestamp("00000000-0000-1000-8000-000000000000"_uuid), from_unix_micros(-12'219'292'800'000'000));
+  EXPECT_EQ(comb_timestamp("00000013-0000-1000-8000-000000000000"_uuid), from_unix_micros(-12'219'292'800'000'000 + 1));
   // the end of 60 bits, in 5236
-  EXPECT_EQ(comb_timestamp(labelled(1, 2)), 103'072'857'660'684'697);
-  EXPECT_EQ(comb_timestamp(labelled(6, 2)), 103'072'857'660'684'697);
+  EXPECT_EQ(comb_timestamp(labelled(1, 2)), from_unix_micros(103'072'857'660'684'697));
+  EXPECT_EQ(comb_timestamp(labelled(6, 2)), from_unix_micros(103'072'857'660'684'697));
 }
 
 TEST(Timestamp, FractionIsReadOnlyWhereAskedFor) {
-  const uuid id = uuid_from_stamp(stamp_from_micros(rfc_example + 999), version::v7, 0);
+  const uuid id = uuid_from_stamp(stamp_from_time(rfc_example + std::chrono::microseconds{999}), version::v7, 0);
   EXPECT_EQ(comb_timestamp(id), rfc_example);
-  EXPECT_EQ(comb_timestamp_micros(id), rfc_example + 999);
+  EXPECT_EQ(comb_timestamp_micros(id), rfc_example + std::chrono::microseconds{999});
 }
 
 TEST(Timestamp, TwelveBitsOfAFractionReadWithinOfTheirUnit) {
   // PostgreSQL 18 rounds to 1/4096 ms and fills the next bits at random
   for (std::int64_t ns = 0; ns < 1'000'000; ns += 61) {
-    const auto twelve = static_cast<stamp>(ns * 4096 / 1'000'000);
-    for (const stamp random : {0, 15}) {
-      const auto micros = comb_timestamp_micros(uuid_from_stamp(twelve << 4 | random, version::v7, 0));
-      ASSERT_LE(*micros, ns / 1000 + 1);
-      ASSERT_GE(*micros, ns / 1000 - 1);
+    const auto twelve = static_cast<std::uint64_t>(ns * 4096 / 1'000'000);
+    for (const std::uint64_t random : {0, 15}) {
+      const auto micros = unix_micros(*comb_timestamp_micros(uuid_from_stamp({twelve << 4 | random}, version::v7, 0)));
+      ASSERT_LE(micros, ns / 1000 + 1);
+      ASSERT_GE(micros, ns / 1000 - 1);
     }
   }
 }

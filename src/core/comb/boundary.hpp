@@ -1,9 +1,13 @@
-// Boundaries: the ids at which a time begins, so that a range of times is a range of ids.
+// Boundaries: the first ids of a time, so that a range of times is a range of ids.
+//
+// For example, comb_boundary(2022-02-22 19:22:22 UTC) is 017f22e2-79b0-0000-0000-000000000000: the ids that were made
+// since then are those that are not less.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
-#include <limits>
 
+#include "time.hpp"
 #include "uuid.hpp"
 
 namespace comb {
@@ -11,40 +15,42 @@ namespace comb {
 inline constexpr uuid nil_uuid = uuid::from({0, 0});
 inline constexpr uuid max_uuid = uuid::from({~std::uint64_t{0}, ~std::uint64_t{0}});
 
-// The smallest uuid whose first bits, a count of units since 1970, are at or after a time in Unix microseconds.
+// The smallest uuid whose first bits, a number of units since 1970, are at or after a time.
 //
-// None is before 1970, so all earlier times give the nil uuid, the smallest there is. None is past the end of the count
-// either, and there the max uuid stands: no id of version 4 or 7, but greater than all of them.
-template <int count_bits, std::int64_t micros_per_unit>
-constexpr uuid first_uuid_from(std::int64_t micros) noexcept {
-  constexpr std::int64_t last = ((std::int64_t{1} << count_bits) - 1) * micros_per_unit;
-  if (micros <= 0) return nil_uuid;
-  if (micros > last) return max_uuid;
-  const auto count = static_cast<std::uint64_t>((micros + micros_per_unit - 1) / micros_per_unit);
-  return uuid::from({.high = count << (64 - count_bits), .low = 0});
+// Times before 1970 give the nil uuid, which is the smallest uuid. Times after the highest number give the max uuid. It
+// is not of version 4 or 7, but greater than all ids of these versions.
+template <int number_bits, class Unit>
+constexpr uuid first_uuid_from(sys_micros at) noexcept {
+  constexpr sys_micros last{Unit{(std::int64_t{1} << number_bits) - 1}};
+  if (at <= sys_micros{}) return nil_uuid;
+  if (at > last) return max_uuid;
+  const auto number = static_cast<std::uint64_t>(std::chrono::ceil<Unit>(at).time_since_epoch().count());
+  return uuid::from({.high = number << (64 - number_bits), .low = 0});
 }
 
-// The smallest id with comb_timestamp(id) >= `micros`, of those that count milliseconds, as versions 4 and 7 here do.
-constexpr uuid comb_boundary(std::int64_t micros) noexcept { return first_uuid_from<48, 1000>(micros); }
+// The smallest id of version 4 or 7 with comb_timestamp(id) >= `at`, if ids of version 4 contain a time as comb's do.
+constexpr uuid comb_boundary(sys_micros at) noexcept { return first_uuid_from<48, std::chrono::milliseconds>(at); }
 
-// The smallest id with comb_timestamp(id) > `micros`.
-constexpr uuid comb_boundary_after(std::int64_t micros) noexcept {
-  return comb_boundary(micros < std::numeric_limits<std::int64_t>::max() ? micros + 1 : micros);
+// The same with comb_timestamp(id) > `at`.
+constexpr uuid comb_boundary_after(sys_micros at) noexcept {
+  return comb_boundary(at < sys_micros::max() ? at + std::chrono::microseconds{1} : at);
 }
 
-// The smallest hot id with hot_timestamp(id) >= `micros`.
-constexpr uuid hot_boundary(std::int64_t micros) noexcept { return first_uuid_from<32, 1'000'000>(micros); }
+// The smallest hot id with hot_timestamp(id) >= `at`.
+constexpr uuid hot_boundary(sys_micros at) noexcept { return first_uuid_from<32, std::chrono::seconds>(at); }
 
 // Whether a uuid is a boundary: only zeros after the first 48 bits, or the max uuid. No generator makes such an id.
 constexpr bool is_boundary(const uuid& id) noexcept {
   return ((id.high() & 0xffff) == 0 && id.low() == 0) || id == max_uuid;
 }
 
-static_assert(comb_boundary(1'645'557'742'000'000) == "017f22e2-79b0-0000-0000-000000000000"_uuid);
-static_assert(comb_boundary(1'645'557'742'000'001) == "017f22e2-79b1-0000-0000-000000000000"_uuid);
-static_assert(comb_boundary_after(1'645'557'742'000'000) == "017f22e2-79b1-0000-0000-000000000000"_uuid);
-static_assert(hot_boundary(946'684'800'000'000) == "386d4380-0000-0000-0000-000000000000"_uuid);
-static_assert(is_boundary(comb_boundary(1'645'557'742'000'000)) && is_boundary(hot_boundary(946'684'800'000'000)));
+static_assert(comb_boundary(from_unix_micros(1'645'557'742'000'000)) == "017f22e2-79b0-0000-0000-000000000000"_uuid);
+static_assert(comb_boundary(from_unix_micros(1'645'557'742'000'001)) == "017f22e2-79b1-0000-0000-000000000000"_uuid);
+static_assert(comb_boundary_after(from_unix_micros(1'645'557'742'000'000)) ==
+              "017f22e2-79b1-0000-0000-000000000000"_uuid);
+static_assert(hot_boundary(from_unix_micros(946'684'800'000'000)) == "386d4380-0000-0000-0000-000000000000"_uuid);
+static_assert(is_boundary(comb_boundary(from_unix_micros(1'645'557'742'000'000))) &&
+              is_boundary(hot_boundary(from_unix_micros(946'684'800'000'000))));
 static_assert(is_boundary(nil_uuid) && is_boundary(max_uuid));
 static_assert(!is_boundary("017f22e2-79b0-7000-0000-000000000000"_uuid));
 static_assert(!is_boundary("017f22e2-79b0-0000-8000-000000000000"_uuid));

@@ -1,76 +1,82 @@
-// From one layout to another: one to one, or not at all.
+// Converting ids from one layout to another.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 
+#include "byte_order.hpp"
+#include "encoding.hpp"
 #include "layout.hpp"
+#include "layout_time.hpp"
+#include "time.hpp"
 #include "uuid.hpp"
 
 namespace comb {
 
-// Whether ids of one layout can become ids of another, so that no two become one.
+// Whether ids of one layout can become ids of another, so that no two different ids become the same.
 //
-// Layouts that have a clock in common differ in the place of the time only. The clocks of 1 ms go into each other, and
-// the coarser one of legacy into Unix milliseconds. Version 7 is postgres with another label.
-constexpr bool can_convert(const layout& from, const layout& to) noexcept {
-  if (from.read_only() || to.read_only() || from.making == making::hot || to.making == making::hot) return false;
-  if (from.label == label::v7 || to.label == label::v7) return &from.where == &to.where && &from.time == &to.time;
-  if (&from.time == &to.time) return true;
-  return (&from.time == &net_ms && &to.time == &unix_ms) || (&from.time == &unix_ms && &to.time == &net_ms) ||
-         (&from.time == &legacy_days && &to.time == &unix_ms);
+// Layouts with the same encoding differ only in their field. The two encodings of 1 ms can be converted into each
+// other, and the ticks of legacy, which are longer, into Unix milliseconds. Version 7 is layout "postgres" with another
+// version.
+constexpr bool can_convert(const uuid_layout& from, const uuid_layout& to) noexcept {
+  if (from.read_only() || to.read_only() || from.generation == generation::hot || to.generation == generation::hot)
+    return false;
+  if (from.requires_version() || to.requires_version()) return from.field == to.field && from.encoding == to.encoding;
+  return from.encoding == to.encoding || (from.encoding == net_ms && to.encoding == unix_ms) ||
+         (from.encoding == unix_ms && to.encoding == net_ms) ||
+         (from.encoding == legacy_days && to.encoding == unix_ms);
 }
 
-// Bytes 0 to 5 and 10 to 15 change places, or the halves do where the time takes all of one. Version and variant
-// stay where they were in the first case.
+// The id with its ends exchanged: bytes 0 to 5 and bytes 10 to 15, or its halves if the number has 64 bits. Version and
+// variant keep their place if the number has 48 bits.
 constexpr uuid exchange_ends(const uuid& id, int bits) noexcept {
   if (bits == 64) return uuid::from({.high = id.low(), .low = id.high()});
   return uuid::from({.high = id.low() << 16 | (id.high() & 0xffff), .low = (id.low() & ~low_48) | id.high() >> 16});
 }
 
+enum class outcome : std::uint8_t {
+  done,
+  wrong_version,  // the id does not have the version of the layout that it is said to have
+  no_time,        // its number is not a time in that layout
+  out_of_range,   // the other layout cannot contain its time
+};
+
 struct conversion {
-  enum outcome {
-    done,
-    wrong_label,  // the id does not carry the label of the layout that it is said to have
-    no_time,      // its bits are no time in that layout
-    out_of_range  // the other layout cannot hold its time
-  } outcome;
+  comb::outcome outcome;
   uuid id;
 };
 
-// The id in another layout, where can_convert: the time changes places with what stood where it goes.
-constexpr conversion comb_convert(const uuid& id, const layout& from, const layout& to) noexcept {
-  if (&from == &to) return {conversion::done, id};
-
-  // between postgres and v7: their labels, 4 and 7, change places
-  if (from.label != to.label && (from.label == label::v7 || to.label == label::v7)) {
-    if (!is_labelled(id, from.label)) return {conversion::wrong_label, {}};
-    return {conversion::done, with_label(id, to.label)};
+// The id in another layout, if can_convert. The number moves to its new place, and what was there moves to the old
+// place of the number.
+constexpr conversion comb_convert(const uuid& id, const uuid_layout& from, const uuid_layout& to) noexcept {
+  // Between postgres and v7, only the version changes.
+  if (from.version != to.version && (from.requires_version() || to.requires_version())) {
+    if (!has_version(id, from.version)) return {outcome::wrong_version, {}};
+    return {outcome::done, with_version(id, to.version)};
   }
 
-  std::uint64_t count = from.where.take(id);
-  if (&from.time != &to.time) {
-    const std::optional<std::int64_t> micros = from.time.micros(count);
-    if (!micros) return {conversion::no_time, {}};
-    if (!holds(to, *micros)) return {conversion::out_of_range, {}};
-    count = to.time.count(*micros);
+  std::uint64_t number = from.field.get(id);
+  if (from.encoding != to.encoding) {
+    const std::optional<sys_micros> at = from.encoding.decode(number);
+    if (!at) return {outcome::no_time, {}};
+    if (!holds(to, *at)) return {outcome::out_of_range, {}};
+    number = to.encoding.encode(*at);
   }
-  const uuid moved = from.where.at_end == to.where.at_end ? id : exchange_ends(id, to.where.bits);
-  return {conversion::done, to.where.put(moved, count)};
+  const uuid moved = from.field.at_end == to.field.at_end ? id : exchange_ends(id, to.field.bits);
+  return {outcome::done, to.field.set(moved, number)};
 }
 
-// SQL Server compares bytes 10 to 15 first, then 8, 9, and then 7 to 0, downwards. These put the bytes where its order
-// and that of PostgreSQL, from byte 0 upwards, are the same.
+// SQL Server compares bytes 10 to 15 first, then 8 and 9, then 7 down to 0. PostgreSQL compares from byte 0 up. These
+// two functions move the bytes so that the order of ids is the same in both.
 
 constexpr uuid comb_to_mssql(const uuid& id) noexcept {
   const std::uint64_t high = id.high(), low = id.low();
-  return uuid::from({.high = __builtin_bswap64(low), .low = (high & 0xffff) << 48 | high >> 16});
+  return uuid::from({.high = reverse_bytes(low), .low = (high & 0xffff) << 48 | high >> 16});
 }
 
 constexpr uuid comb_from_mssql(const uuid& id) noexcept {
   const std::uint64_t high = id.high(), low = id.low();
-  return uuid::from({.high = low << 16 | low >> 48, .low = __builtin_bswap64(high)});
+  return uuid::from({.high = low << 16 | low >> 48, .low = reverse_bytes(high)});
 }
 
 static_assert(comb_to_mssql("00000000-1409-9a57-b0ce-209100000000"_uuid) ==

@@ -1,4 +1,4 @@
-// Random bytes, drawn in bulk and handed out a word at a time.
+// Random bits: drawn from a strong source many at once, and returned one word at a time.
 #pragma once
 
 #include <cstddef>
@@ -6,17 +6,16 @@
 
 namespace comb {
 
-// A strong source costs hundreds of nanoseconds a call and almost nothing a byte. So a pool draws some kilobytes at
-// once, and wipes each word as it hands it out.
+// A strong source takes hundreds of nanoseconds per call and almost no time per byte. So a pool draws 16 kB at once. It
+// wipes each word when it returns it.
 //
-// A pool belongs to one process (or thread). `owner` names the one that asks, and is never 0: where it is not the one
-// that filled the pool, because the process has forked since, what is left is thrown away.
+// A pool belongs to one process or thread, which `owner` identifies. The owner is never 0. If the process has forked
+// since the pool was filled, the owner is another one, and the rest of the pool is discarded.
 class entropy_pool {
  public:
   static constexpr std::size_t words = 2048;
 
-  // Gives 64 random bits in `out`. `fill(void*, size_t) -> bool` is the strong source; false when it failed, and then
-  // nothing is handed out.
+  // Stores 64 random bits in `out`. `fill(void*, size_t) -> bool` is the strong source. Returns false if it fails.
   template <class Fill>
   bool take(std::uint64_t& out, std::uint64_t owner, Fill&& fill) noexcept {
     if (left_ == 0 || owner_ != owner) [[unlikely]] {

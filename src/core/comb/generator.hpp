@@ -1,92 +1,120 @@
-// How an id is made: clock -> stamp -> sequencer -> bits. The stamp and the sequencer serve every kind of id; the bits
-// here are those of comb_uuid() and comb_uuid_v7(), hot.hpp has those of hot_uuid(), layout.hpp those of other makers.
+// How an id is made: clock -> stamp -> sequence -> bits.
+//
+// The first id of a program, when the clock reads 2022-02-22 19:22:22.000797 UTC:
+//
+//   clock      1645557742 s, 797700 ns
+//   stamp      0x017f22e279b0 ms, fraction 0xcc36 of 0x10000
+//   sequence   the last stamp was lower, so the clock's stamp is the next one
+//   bits       017f22e2-79b0-7cc3-98c4-dc0c0c07398f: the label 7, and 58 random bits
+//
+// Every kind of id takes its stamp from the same sequence. The bits in this header are those of comb_uuid() and
+// comb_uuid_v7(). hot.hpp has those of hot_uuid(), and layout_generate.hpp those of other libraries.
 #pragma once
 
+#include <time.h>
+
 #include <atomic>
+#include <compare>
 #include <cstdint>
 
+#include "time.hpp"
 #include "uuid.hpp"
 
 namespace comb {
 
 // ---------------------------------------------------------------------------------------------------------------
-// The stamp: Unix time in units of 2^-16 ms (15.26 ns). Its high 48 bits are Unix milliseconds, its low 16 bits the
-// fraction. It is all the order there is.
-
-using stamp = std::uint64_t;
+// The stamp: Unix time in units of 2^-16 ms (15.26 ns).
 
 inline constexpr int fraction_bits = 16;
-inline constexpr stamp stamps_per_ms = stamp{1} << fraction_bits;
-inline constexpr stamp stamps_per_day = stamps_per_ms * 86'400'000;
+inline constexpr std::uint64_t units_per_ms = std::uint64_t{1} << fraction_bits;
+inline constexpr std::uint64_t units_per_second = units_per_ms * 1000;
+inline constexpr std::uint64_t units_per_day = units_per_second * 86'400;
 
-// The times that 48 bits of milliseconds hold, in Unix microseconds: 1970-01-01 to 10889-08-02 05:31:50.655999 UTC.
-inline constexpr std::int64_t min_stamp_micros = 0;
-inline constexpr std::int64_t max_stamp_micros = (std::int64_t{1} << 48) * 1000 - 1;
+// The order of ids is the order of their stamps.
+struct stamp {
+  std::uint64_t units = 0;
 
-// A clock's reading as a stamp, rounded down. A clock before 1970 counts as 1970.
-constexpr stamp stamp_from_clock(std::int64_t seconds, std::int64_t nanoseconds) noexcept {
-  if (seconds < 0) return 0;
-  // 2^16 units in 10^6 ns, that is 1024 in 15625
-  return static_cast<stamp>(seconds) * 1000 * stamps_per_ms + static_cast<stamp>(nanoseconds) * 1024 / 15'625;
+  constexpr std::uint64_t milliseconds() const noexcept { return units >> fraction_bits; }
+  constexpr std::uint64_t fraction() const noexcept { return units % units_per_ms; }
+
+  constexpr auto operator<=>(const stamp&) const noexcept = default;
+  friend constexpr stamp operator+(stamp from, std::uint64_t units) noexcept { return {from.units + units}; }
+  friend constexpr stamp operator-(stamp from, std::uint64_t units) noexcept { return {from.units - units}; }
+  friend constexpr std::uint64_t operator-(stamp later, stamp earlier) noexcept { return later.units - earlier.units; }
+};
+
+inline constexpr stamp max_stamp{~std::uint64_t{0}};
+
+// The times that a stamp can hold: 1970-01-01 to 10889-08-02 05:31:50.655999 UTC.
+inline constexpr sys_micros min_stamp_time = from_unix_micros(0);
+inline constexpr sys_micros max_stamp_time = from_unix_micros((std::int64_t{1} << 48) * 1000 - 1);
+
+// The stamp of a clock's reading, rounded down. A clock before 1970 counts as 1970.
+constexpr stamp stamp_from_clock(const timespec& reading) noexcept {
+  if (reading.tv_sec < 0) return {};
+  // 2^16 units are 10^6 ns, so 1024 units are 15,625 ns.
+  return {static_cast<std::uint64_t>(reading.tv_sec) * units_per_second +
+          static_cast<std::uint64_t>(reading.tv_nsec) * 1024 / 15'625};
 }
 
-// A given time as a stamp, rounded up to the next unit, so that micros_from_stamp gives it back as it was.
-// `micros` is Unix time, from min_stamp_micros to max_stamp_micros.
-constexpr stamp stamp_from_micros(std::int64_t micros) noexcept {
-  const auto ms = static_cast<stamp>(micros / 1000);
-  const auto rest = static_cast<stamp>(micros % 1000);
-  return ms * stamps_per_ms + (rest * stamps_per_ms + 999) / 1000;
+// The stamp of a given time from min_stamp_time to max_stamp_time. It is rounded up to the next unit, so that
+// time_from_stamp, which rounds down, returns the same time.
+constexpr stamp stamp_from_time(sys_micros at) noexcept {
+  const auto micros = static_cast<std::uint64_t>(unix_micros(at));
+  return {micros / 1000 * units_per_ms + (micros % 1000 * units_per_ms + 999) / 1000};
 }
 
-// A stamp as Unix microseconds, rounded down.
-constexpr std::int64_t micros_from_stamp(stamp at) noexcept {
-  return static_cast<std::int64_t>((at >> fraction_bits) * 1000 + ((at % stamps_per_ms) * 1000 >> fraction_bits));
+constexpr sys_micros time_from_stamp(stamp from) noexcept {
+  return from_unix_micros(
+      static_cast<std::int64_t>(from.milliseconds() * 1000 + (from.fraction() * 1000 >> fraction_bits)));
 }
 
 // ---------------------------------------------------------------------------------------------------------------
-// The sequencer: each stamp is greater than the last.
+// The sequence: each stamp is greater than the previous one.
 
-// The stamp that follows `last` when the clock reads `now`, and whether the sequence had to start again.
-//
-// Making an id takes longer than one unit, so stamps do not run ahead of the clock. When the clock steps back, they go
-// on upwards from the last, a unit at a time, until it has caught up. A `last` more than a day ahead was made by a
-// clock that was wrong; to follow it would leave all ids in the future, so the sequence starts again from now.
+// `restarted` says that the sequence started again from the clock, because `previous` was more than a day ahead.
 struct sequence_step {
-  stamp last;
+  stamp previous;
   stamp next;
   bool restarted;
 };
 
-constexpr sequence_step step_sequence(stamp last, stamp now) noexcept {
-  if (now > last) [[likely]]
-    return {last, now, false};
-  if (last - now > stamps_per_day) return {last, now, true};
-  return {last, last + 1, false};
+// The stamp that follows `previous` when the clock reads `now`.
+//
+// Making an id takes longer than one unit, so stamps do not run ahead of the clock. When the clock steps back, stamps
+// ascend by one unit each until the clock has caught up. If `previous` is more than a day ahead, the clock was wrong
+// when it was taken. Following it would put all new ids into the future, so the sequence starts again from `now`.
+constexpr sequence_step step_sequence(stamp previous, stamp now) noexcept {
+  if (now > previous) [[likely]]
+    return {previous, now, false};
+  if (previous - now > units_per_day) return {previous, now, true};
+  return {previous, previous + 1, false};
 }
 
-// A stamp in ticks of 100 ns since 1970, rounded down, and the first stamp that reads as a given tick.
-inline constexpr stamp ticks_per_ms = 10'000;
+// The tick of a stamp, rounded down, and the first stamp of a tick.
+inline constexpr std::uint64_t ticks_per_ms = 10'000;
 
-constexpr std::uint64_t ticks_from_stamp(stamp at) noexcept {
-  return (at >> fraction_bits) * ticks_per_ms + ((at % stamps_per_ms) * ticks_per_ms >> fraction_bits);
+constexpr sys_ticks ticks_from_stamp(stamp from) noexcept {
+  return from_unix_ticks(static_cast<std::int64_t>(from.milliseconds() * ticks_per_ms +
+                                                   (from.fraction() * ticks_per_ms >> fraction_bits)));
 }
 
-constexpr stamp stamp_from_ticks(std::uint64_t ticks) noexcept {
-  const stamp rest = ticks % ticks_per_ms;
-  return ticks / ticks_per_ms * stamps_per_ms + (rest * stamps_per_ms + ticks_per_ms - 1) / ticks_per_ms;
+constexpr stamp stamp_from_ticks(sys_ticks at) noexcept {
+  const auto ticks = static_cast<std::uint64_t>(unix_ticks(at));
+  return {ticks / ticks_per_ms * units_per_ms +
+          (ticks % ticks_per_ms * units_per_ms + ticks_per_ms - 1) / ticks_per_ms};
 }
 
-// The stamp that follows for an id that keeps no more than the tick: as step_sequence, but at least a tick after
-// `last`.
-constexpr sequence_step step_ticks(stamp last, stamp now) noexcept {
-  const sequence_step step = step_sequence(last, now);
-  const std::uint64_t last_ticks = ticks_from_stamp(last);
-  if (step.restarted || ticks_from_stamp(step.next) > last_ticks) return step;
-  return {last, stamp_from_ticks(last_ticks + 1), false};
+// As step_sequence, for an id that contains only the tick: the next stamp is in a later tick than the previous one.
+constexpr sequence_step step_ticks(stamp previous, stamp now) noexcept {
+  const sequence_step step = step_sequence(previous, now);
+  const sys_ticks previous_tick = ticks_from_stamp(previous);
+  if (step.restarted || ticks_from_stamp(step.next) > previous_tick) return step;
+  return {previous, stamp_from_ticks(previous_tick + sys_ticks::duration{1}), false};
 }
 
-// Takes the next stamp from `last`, a word that any number of threads or processes share. The order of changes to one
-// atomic word is all that is needed, so no other memory is ordered by it.
+// Takes the next stamp from `last`, which any number of threads or processes share. The order of changes to this one
+// word is enough, so other memory is not ordered.
 template <class Step = decltype(&step_sequence)>
 inline sequence_step take_stamp(std::atomic<stamp>& last, stamp now, Step next_step = step_sequence) noexcept {
   stamp seen = last.load(std::memory_order_relaxed);
@@ -96,8 +124,8 @@ inline sequence_step take_stamp(std::atomic<stamp>& last, stamp now, Step next_s
   } while (!last.compare_exchange_weak(seen, step.next, std::memory_order_relaxed));
   return step;
 }
-// Processes can share only a word that needs no lock of the library's.
-static_assert(std::atomic<stamp>::is_always_lock_free && sizeof(std::atomic<stamp>) == sizeof(stamp));
+// Processes cannot share a word that the C++ library protects with a lock of its own.
+static_assert(std::atomic<stamp>::is_always_lock_free && sizeof(std::atomic<stamp>) == sizeof(std::uint64_t));
 
 // ---------------------------------------------------------------------------------------------------------------
 // The bits, as RFC 9562, section 5.7, draws them:
@@ -114,29 +142,26 @@ static_assert(std::atomic<stamp>::is_always_lock_free && sizeof(std::atomic<stam
 // |                                                               |
 // +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 //
-// comb_uuid_v7() writes version 7; its high 12 bits of the fraction are method 3 of section 6.2, and the low 4 go on
-// from them. comb_uuid() writes version 4, the layout of RT.Comb's PostgreSQL provider.
+// comb_uuid_v7() writes version 7. The high 12 bits of the fraction are method 3 of section 6.2, and the low 4 bits
+// continue them. comb_uuid() writes version 4: its layout is that of RT.Comb's PostgreSQL provider.
 
 inline constexpr int random_bits = 58;
 
-enum class version : std::uint8_t { comb = 4, v7 = 7 };
-
-// The id of a stamp. Of `random`, the low 58 bits are used.
-constexpr uuid uuid_from_stamp(stamp at, version label, std::uint64_t random) noexcept {
+// The id of a stamp. Only the low 58 bits of `random` are used.
+constexpr uuid uuid_from_stamp(stamp from, version label, std::uint64_t random) noexcept {
   constexpr std::uint64_t random_mask = (std::uint64_t{1} << random_bits) - 1;
-  const stamp ms = at >> fraction_bits;
-  const stamp fraction = at % stamps_per_ms;
-  return uuid::from({.high = ms << 16 | static_cast<std::uint64_t>(label) << 12 | fraction >> 4,
-                     .low = std::uint64_t{2} << 62 | (fraction & 0xf) << random_bits | (random & random_mask)});
+  return uuid::from({.high = from.milliseconds() << 16 | static_cast<std::uint64_t>(label) << 12 | from.fraction() >> 4,
+                     .low = std::uint64_t{2} << 62 | (from.fraction() & 0xf) << random_bits | (random & random_mask)});
 }
 
-// The stamp that uuid_from_stamp wrote.
+// The stamp in an id of uuid_from_stamp.
 constexpr stamp stamp_from_uuid(const uuid& id) noexcept {
-  return id.high() >> 16 << 16 | (id.high() & 0xfff) << 4 | (id.low() >> random_bits & 0xf);
+  return {id.high() >> 16 << 16 | (id.high() & 0xfff) << 4 | (id.low() >> random_bits & 0xf)};
 }
 
-static_assert(stamp_from_uuid(uuid_from_stamp(0x017f22e279b0'1234, version::v7, 0)) == 0x017f22e279b0'1234);
-static_assert(uuid_from_stamp(0x017f22e279b0'cc36, version::v7, 0x00c4dc0c0c07398f) ==
+static_assert(stamp_from_clock({.tv_sec = 1'645'557'742, .tv_nsec = 797'700}) == stamp{0x017f22e279b0'cc36});
+static_assert(uuid_from_stamp({0x017f22e279b0'cc36}, version::v7, 0x00c4dc0c0c07398f) ==
               "017f22e2-79b0-7cc3-98c4-dc0c0c07398f"_uuid);
+static_assert(stamp_from_uuid("017f22e2-79b0-7cc3-98c4-dc0c0c07398f"_uuid) == stamp{0x017f22e279b0'cc36});
 
 }  // namespace comb

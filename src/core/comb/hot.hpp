@@ -1,9 +1,14 @@
-// The bits of hot_uuid(shard): HotGuid's layout, which carries the shard that the row belongs to.
+// Hot ids, which contain a shard: the bits of hot_uuid(shard), in HotGuid's layout.
+//
+// For example, 386d4380-1a87-b385-8608-d78c01000000 is an id of 2000-01-01 00:00:00 UTC with shard 1.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 
+#include "byte_order.hpp"
 #include "generator.hpp"
+#include "time.hpp"
 #include "uuid.hpp"
 
 namespace comb {
@@ -20,30 +25,29 @@ namespace comb {
 // |                 shard, 32 bits, little-endian                 |
 // +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 //
-// .NET writes the shard little-endian. The seconds wrap in 2106, as HotGuid's do. No version and no variant are set.
-// HotGuid has other bits between the seconds and the shard: five bytes that it makes once per process, of the machine's
-// name and the process id, and a counter of three bytes. With these, each process has an order of its own. With the
-// fraction of the stamp, all sessions have one order.
+// The shard is little-endian, because .NET writes it so. The seconds wrap in 2106, as HotGuid's do. No version and no
+// variant are set. HotGuid itself has other bits between the seconds and the shard: five bytes of the machine's name
+// and the process id, and a counter of three bytes. So each of its processes has an order of its own. With the fraction
+// of the stamp, all sessions have one order.
 
-inline constexpr stamp stamps_per_second = 1000 * stamps_per_ms;
 inline constexpr int hot_random_bits = 38;
-static_assert(stamps_per_second <= stamp{1} << (64 - hot_random_bits));
+static_assert(units_per_second <= std::uint64_t{1} << (64 - hot_random_bits));
 
-constexpr std::uint32_t reverse_bytes(std::uint32_t value) noexcept { return __builtin_bswap32(value); }
+// After so many seconds, the seconds of hot ids start again at zero: 2106-02-07 06:28:16 UTC.
+inline constexpr std::chrono::seconds hot_period{std::int64_t{1} << 32};
 
-// The hot id of a stamp. Of `random`, the low 38 bits are used.
-constexpr uuid hot_uuid_from_stamp(stamp at, std::int32_t shard, std::uint64_t random) noexcept {
+// The hot id of a stamp. Only the low 38 bits of `random` are used.
+constexpr uuid hot_uuid_from_stamp(stamp from, std::int32_t shard, std::uint64_t random) noexcept {
   constexpr std::uint64_t random_mask = (std::uint64_t{1} << hot_random_bits) - 1;
-  const std::uint64_t middle = at % stamps_per_second << hot_random_bits | (random & random_mask);
-  return uuid::from({.high = at / stamps_per_second << 32 | middle >> 32,
+  const std::uint64_t middle = from.units % units_per_second << hot_random_bits | (random & random_mask);
+  return uuid::from({.high = from.units / units_per_second << 32 | middle >> 32,
                      .low = middle << 32 | reverse_bytes(static_cast<std::uint32_t>(shard))});
 }
 
-// The stamp for the hot id of a given time in Unix microseconds, rounded up to the unit. Times after 2106 wrap here, so
-// that any time can be given, also one that a stamp cannot hold.
-constexpr stamp hot_stamp_from_micros(std::uint64_t micros) noexcept {
-  constexpr std::uint64_t micros_until_2106 = (std::uint64_t{1} << 32) * 1'000'000;
-  return stamp_from_micros(static_cast<std::int64_t>(micros % micros_until_2106));
+// The stamp for the hot id of a time from 1970 on, rounded up to the unit. The time wraps here, so that it can be later
+// than max_stamp_time.
+constexpr stamp hot_stamp_from_time(sys_micros at) noexcept {
+  return stamp_from_time(sys_micros{at.time_since_epoch() % hot_period});
 }
 
 // The shard in a hot id.
@@ -51,13 +55,14 @@ constexpr std::int32_t hot_shard(const uuid& id) noexcept {
   return static_cast<std::int32_t>(reverse_bytes(static_cast<std::uint32_t>(id.low())));
 }
 
-// The time in a hot id of any maker: Unix microseconds, in whole seconds, from 1970 to 2106.
-constexpr std::int64_t hot_timestamp(const uuid& id) noexcept {
-  return static_cast<std::int64_t>(id.high() >> 32) * 1'000'000;
+// The time in a hot id, HotGuid's own included: whole seconds from 1970 to 2106.
+constexpr sys_micros hot_timestamp(const uuid& id) noexcept {
+  return sys_micros{std::chrono::seconds{static_cast<std::int64_t>(id.high() >> 32)}};
 }
 
 static_assert(hot_shard("65e11a7f-9b42-75cf-8006-331600000100"_uuid) == 65536);
 static_assert(hot_shard("65e11a7f-9b42-75cf-8006-3316ffffffff"_uuid) == -1);
-static_assert(hot_timestamp("386d4380-1a87-b385-8608-d78c01000000"_uuid) == 946'684'800'000'000);
+static_assert(hot_shard("386d4380-1a87-b385-8608-d78c01000000"_uuid) == 1);
+static_assert(hot_timestamp("386d4380-1a87-b385-8608-d78c01000000"_uuid) == from_unix_micros(946'684'800'000'000));
 
 }  // namespace comb

@@ -1,4 +1,7 @@
-// Masking: a version 7 id that shows no time to people without the key, bit for bit as uuidv47 makes it.
+// Masking: hiding the time in a version 7 id from people without the key, bit for bit as uuidv47 does.
+//
+// For example, with the key that test/unit/mask_test.cpp has, 00000000-0000-7000-8000-000000000000 is shown as
+// 22d97126-9609-4000-8000-000000000000.
 #pragma once
 
 #include <array>
@@ -7,15 +10,12 @@
 #include <cstdint>
 #include <optional>
 
-#include "layout.hpp"
+#include "byte_order.hpp"
 #include "uuid.hpp"
 
 namespace comb {
 
-// Between the machine's own byte order and little-endian, in either direction.
-constexpr std::uint64_t little_endian(std::uint64_t value) noexcept { return __builtin_bswap64(big_endian(value)); }
-
-// The key of SipHash: two halves of 64 bits, each read little-endian, as SipHash's paper has them.
+// The key of SipHash: two halves of 64 bits, both little-endian, as in SipHash's paper.
 struct mask_key {
   static constexpr std::size_t size = 16;
   using key_bytes = std::array<std::uint8_t, size>;
@@ -28,9 +28,9 @@ struct mask_key {
   }
 };
 
-// SipHash-2-4 (Aumasson and Bernstein, "SipHash: a fast short-input PRF", 2012) of a message in words, as section 2.2
-// of the paper has them: little-endian, zeros after the end of the message, and its size in the highest byte of the
-// last.
+// SipHash-2-4 (Aumasson and Bernstein, "SipHash: a fast short-input PRF", 2012) of a message. Its words
+// are those of section 2.2 of the paper: little-endian, with zeros after the end of the message, and with the size of
+// the message in the highest byte of the last word.
 template <std::size_t count>
 constexpr std::uint64_t siphash(const mask_key& key, const std::uint64_t (&words)[count]) noexcept {
   std::uint64_t v0 = key.half[0] ^ 0x736f6d6570736575, v1 = key.half[1] ^ 0x646f72616e646f6d;
@@ -51,30 +51,31 @@ constexpr std::uint64_t siphash(const mask_key& key, const std::uint64_t (&words
   return v0 ^ v1 ^ v2 ^ v3;
 }
 
-// What masking adds to the first 48 bits (by XOR): the low 48 bits of the hash of the 74 bits that masking does not
-// change. They are hashed as ten bytes: bytes 6 to 15 of the id, with zeros in place of version and variant.
+// What masking XORs into the first 48 bits: the low 48 bits of a hash of the 74 bits that masking does not change.
+// These are hashed as ten bytes: bytes 6 to 15 of the id, with zeros in place of version and variant.
 constexpr std::uint64_t time_mask(const uuid& id, const mask_key& key) noexcept {
   const std::uint64_t first_eight = (id.high() & 0xfff) << 48 | (id.low() & ~std::uint64_t{0} >> 2) >> 16;
   const std::uint64_t last_two = id.low() & 0xffff;
   const std::uint64_t size = 10;
-  return siphash(key, {__builtin_bswap64(first_eight), __builtin_bswap64(last_two << 48) | size << 56}) & low_48;
+  return siphash(key, {reverse_bytes(first_eight), reverse_bytes(last_two << 48) | size << 56}) & low_48;
 }
 
-constexpr uuid exchange_mask(const uuid& id, const mask_key& key, label as) noexcept {
-  return with_label(uuid::from({.high = id.high() ^ time_mask(id, key) << 16, .low = id.low()}), as);
+// Masking and unmasking are the same XOR, with another version.
+constexpr uuid exchange_mask(const uuid& id, const mask_key& key, version label) noexcept {
+  return with_version(uuid::from({.high = id.high() ^ time_mask(id, key) << 16, .low = id.low()}), label);
 }
 
-// The masked id, which looks like a random one of version 4. Nothing for an id that is not of version 7.
+// The masked id, which looks like a random version 4 id. Nothing for an id that is not of version 7.
 constexpr std::optional<uuid> mask(const uuid& id, const mask_key& key) noexcept {
-  if (!is_labelled(id, label::v7)) return std::nullopt;
-  return exchange_mask(id, key, label::random);
+  if (!has_version(id, version::v7)) return std::nullopt;
+  return exchange_mask(id, key, version::v4);
 }
 
-// The id that mask() was given. Nothing for an id that is not of version 4. With another key than mask() had, the
-// result is another id: nothing in a masked id tells whether the key is right.
+// The id before it was masked. Nothing for an id that is not of version 4. With another key than that of mask(), the
+// result is another id: a masked id does not show whether the key is right.
 constexpr std::optional<uuid> unmask(const uuid& id, const mask_key& key) noexcept {
-  if (!is_labelled(id, label::random)) return std::nullopt;
-  return exchange_mask(id, key, label::v7);
+  if (!has_version(id, version::v4)) return std::nullopt;
+  return exchange_mask(id, key, version::v7);
 }
 
 // The example in appendix A of SipHash's paper: the key 00 01 ... 0f and the message 00 01 ... 0e.

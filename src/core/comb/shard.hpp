@@ -1,22 +1,22 @@
-// Which of several hash partitions a shard's rows lie in.
+// The partition of a shard.
 #pragma once
 
 #include <cstdint>
 
 namespace comb {
 
-// The remainder of a shard among `modulus` partitions, at least 1. Negative shards count as unsigned, for which alone a
-// partition that is split in two gives its rows to its own remainder and to the one `modulus` above it.
+// The remainder of the partition of a shard, among `modulus` partitions. The modulus is at least 1. Shards are reduced
+// as unsigned numbers, so that doubling the modulus splits each partition exactly in two.
 constexpr std::int32_t hot_shard_remainder(std::int32_t shard, std::int32_t modulus) noexcept {
   return static_cast<std::int32_t>(static_cast<std::uint32_t>(shard) % static_cast<std::uint32_t>(modulus));
 }
 
 // The hash of a shard, for PostgreSQL's hash partitioning of a table by one column.
 //
-// PostgreSQL takes the hashes of all columns of the partition key together, starting from 0: `hash ^= column's hash +
-// partition_hash_constant + (hash << 54) + (hash >> 7)`. With one column, that adds the constant and no more; so what
-// goes in is the shard less the constant, and what comes out, and is divided by the modulus, is the shard.
-constexpr std::uint64_t partition_hash_constant = 0x49a0f4dd15e5a8e3;
+// PostgreSQL combines the hashes of all columns of the partition key, starting from 0: `hash ^= column's hash +
+// partition_hash_constant + (hash << 54) + (hash >> 7)`. With one column, this adds the constant. So the hash of a
+// shard is the shard minus the constant, and PostgreSQL divides the shard itself by the modulus.
+inline constexpr std::uint64_t partition_hash_constant = 0x49a0f4dd15e5a8e3;
 
 constexpr std::uint64_t hot_shard_hash(std::int32_t shard) noexcept {
   return static_cast<std::uint32_t>(shard) - partition_hash_constant;

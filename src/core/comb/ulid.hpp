@@ -1,4 +1,4 @@
-// ULIDs: the 128 bits of an id as 26 characters of Crockford's base 32, which sort as the id does.
+// ULIDs: the 128 bits of an id as 26 characters of Crockford's base 32, which sort as the ids do.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 
 namespace comb {
 
-// 26 characters of 5 bits hold 130 bits. So the first character is at most 7.
+// 26 characters of 5 bits contain 130 bits, so the first character is at most 7.
 inline constexpr std::size_t ulid_length = 26;
 
 // The digits, in ASCII order: I, L, O and U are left out.

@@ -1,4 +1,4 @@
-// The uuid itself, and the one place where byte order is handled.
+// An id as 16 bytes, its version and its text.
 #pragma once
 
 #include <bit>
@@ -6,15 +6,21 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "byte_order.hpp"
+
 namespace comb {
 
-// Between the machine's own byte order and big-endian, in either direction.
-constexpr std::uint64_t big_endian(std::uint64_t value) noexcept {
-  return std::endian::native == std::endian::little ? __builtin_bswap64(value) : value;
-}
+// The label of an id: its version, with the variant of RFC 9562. Only the versions that comb's layouts have.
+enum class version : std::uint8_t {
+  none = 0,  // no version or variant is set
+  v1 = 1,
+  v4 = 4,
+  v6 = 6,
+  v7 = 7,
+};
 
-// 16 bytes in the order in which RFC 9562 prints them. PostgreSQL stores and compares them so, too.
-// All else in comb sees a uuid as two numbers, its halves, whose highest bit is the first that is printed.
+// 16 bytes in the order in which RFC 9562 prints them, and in which PostgreSQL stores and compares them. The rest of
+// comb uses the two halves of a uuid as numbers, whose highest bit is the first that is printed.
 struct uuid {
   std::uint8_t bytes[16] = {};
 
@@ -29,20 +35,33 @@ struct uuid {
   constexpr std::uint64_t high() const noexcept { return big_endian(std::bit_cast<halves>(*this).high); }
   constexpr std::uint64_t low() const noexcept { return big_endian(std::bit_cast<halves>(*this).low); }
 
-  // The 4 bits that name the version; they mean something only in the RFC's variant.
+  // The 4 bits of the version. They have a meaning only in the RFC's variant.
   constexpr int version() const noexcept { return static_cast<int>(high() >> 12 & 0xf); }
 
-  // Whether the variant bits are binary 10, those of RFC 9562.
+  // Whether the variant bits are those of RFC 9562, which are binary 10.
   constexpr bool is_rfc_variant() const noexcept { return low() >> 62 == 2; }
 
   constexpr auto operator<=>(const uuid&) const noexcept = default;
 };
 static_assert(sizeof(uuid) == 16);
 
-// Declared and never defined: what a text that is no uuid calls at compile time, and so does not compile.
+inline constexpr std::uint64_t low_48 = (std::uint64_t{1} << 48) - 1;
+
+// Whether an id has a version and the variant of the RFC. `shift` is where the version is in the first half.
+constexpr bool has_version(const uuid& id, version expected, int shift = 12) noexcept {
+  return (id.high() >> shift & 0xf) == static_cast<std::uint64_t>(expected) && id.is_rfc_variant();
+}
+
+// The id with its version and variant overwritten.
+constexpr uuid with_version(const uuid& id, version label) noexcept {
+  return uuid::from({.high = (id.high() & ~std::uint64_t{0xf000}) | static_cast<std::uint64_t>(label) << 12,
+                     .low = (id.low() & ~std::uint64_t{0} >> 2) | std::uint64_t{2} << 62});
+}
+
+// Called at compile time for a text that is not a uuid. It is not constexpr, so such a text does not compile.
 void not_a_uuid();
 
-// A uuid from its canonical text, at compile time only.
+// A uuid from its canonical text, only at compile time.
 consteval uuid operator""_uuid(const char* text, std::size_t length) {
   if (length != 36) not_a_uuid();
   uuid id;
@@ -66,18 +85,18 @@ consteval uuid operator""_uuid(const char* text, std::size_t length) {
   return id;
 }
 
-// The canonical text: 36 characters, and a zero after them.
+// The canonical text: 36 characters and a zero.
 struct uuid_text {
   char chars[37] = {};
 };
 
 constexpr uuid_text to_text(const uuid& id) noexcept {
   uuid_text text;
-  std::size_t at = 0;
+  std::size_t end = 0;
   for (std::size_t i = 0; i < sizeof id.bytes; ++i) {
-    if (i == 4 || i == 6 || i == 8 || i == 10) text.chars[at++] = '-';
-    text.chars[at++] = "0123456789abcdef"[id.bytes[i] >> 4];
-    text.chars[at++] = "0123456789abcdef"[id.bytes[i] & 0xf];
+    if (i == 4 || i == 6 || i == 8 || i == 10) text.chars[end++] = '-';
+    text.chars[end++] = "0123456789abcdef"[id.bytes[i] >> 4];
+    text.chars[end++] = "0123456789abcdef"[id.bytes[i] & 0xf];
   }
   return text;
 }

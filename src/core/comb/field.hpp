@@ -1,0 +1,141 @@
+// Time fields: where in an id the number of a time encoding is. Bits are counted in the order of the id's text.
+//
+// For example, the number in 017f22e2-79b0-7cc3-98c4-dc0c0c07398f is 017f22e279b0, its first 48 bits.
+#pragma once
+
+#include <cstdint>
+
+#include "byte_order.hpp"
+#include "timestamp.hpp"
+#include "uuid.hpp"
+
+namespace comb {
+
+enum class field_id : std::uint8_t {
+  first_48,
+  first_48_net,
+  last_48,
+  first_64,
+  last_64_mssql,
+  first_32,
+  v1_ticks,
+  v6_ticks,
+  v1_windows
+};
+
+struct time_field {
+  field_id id;
+  int bits;                // of the number
+  bool at_end = false;     // whether the number is in the second half
+  int version_shift = 12;  // where the version is in the first half
+  std::uint64_t (*get)(const uuid&) noexcept;
+  uuid (*set)(const uuid&, std::uint64_t) noexcept = nullptr;
+  // The 32 bits that the layout's database compares after the number, the first that it compares in the highest bit.
+  std::uint32_t (*get_following)(const uuid&) noexcept = nullptr;
+  uuid (*set_following)(const uuid&, std::uint32_t) noexcept = nullptr;
+
+  constexpr bool operator==(const time_field& other) const noexcept { return id == other.id; }
+};
+
+// 48 bits with the bytes m5 m4 m3 m2 m1 m0 as m2 m3 m4 m5 m0 m1, which is how .NET's Guid prints the first six bytes of
+// an array. The same function converts back.
+constexpr std::uint64_t reverse_groups_48(std::uint64_t value) noexcept {
+  const auto first = static_cast<std::uint32_t>(value >> 16), second = static_cast<std::uint32_t>(value << 16);
+  return std::uint64_t{reverse_bytes(first)} << 16 | reverse_bytes(second);
+}
+
+// The id with the bytes of its first three groups reversed. SQL Server prints the version 1 ids of Windows like this.
+constexpr uuid reverse_groups(const uuid& id) noexcept {
+  const auto third = static_cast<std::uint32_t>(id.high() << 16);
+  return uuid::from({.high = reverse_groups_48(id.high() >> 16) << 16 | reverse_bytes(third), .low = id.low()});
+}
+
+// PostgreSQL compares ids from the first byte to the last, as their texts sort.
+inline constexpr time_field first_48{
+    .id = field_id::first_48,
+    .bits = 48,
+    .get = [](const uuid& id) noexcept { return id.high() >> 16; },
+    .set =
+        [](const uuid& id, std::uint64_t number) noexcept {
+          return uuid::from({.high = number << 16 | (id.high() & 0xffff), .low = id.low()});
+        },
+    .get_following =
+        [](const uuid& id) noexcept { return static_cast<std::uint32_t>(id.high() << 16 | id.low() >> 48); },
+    .set_following =
+        [](const uuid& id, std::uint32_t next) noexcept {
+          return uuid::from({.high = (id.high() & ~std::uint64_t{0xffff}) | next >> 16,
+                             .low = (id.low() & low_48) | std::uint64_t{next} << 48});
+        }};
+
+// Binary columns, such as Oracle's RAW, store the bytes of .NET's ToByteArray, which reverses the first three groups.
+inline constexpr time_field first_48_net{
+    .id = field_id::first_48_net,
+    .bits = 48,
+    .get = [](const uuid& id) noexcept { return reverse_groups_48(id.high() >> 16); },
+    .set = [](const uuid& id, std::uint64_t number) noexcept { return first_48.set(id, reverse_groups_48(number)); },
+    .get_following = [](const uuid& id) noexcept { return first_48.get_following(reverse_groups(id)); },
+    .set_following =
+        [](const uuid& id, std::uint32_t next) noexcept {
+          return reverse_groups(first_48.set_following(reverse_groups(id), next));
+        }};
+
+// SQL Server compares bytes 10 to 15, then 8 and 9, then 7 to 0.
+inline constexpr time_field last_48{
+    .id = field_id::last_48,
+    .bits = 48,
+    .at_end = true,
+    .get = [](const uuid& id) noexcept { return id.low() & low_48; },
+    .set =
+        [](const uuid& id, std::uint64_t number) noexcept {
+          return uuid::from({.high = id.high(), .low = (id.low() & ~low_48) | number});
+        },
+    .get_following =
+        [](const uuid& id) noexcept {
+          const auto bytes_8_9 = static_cast<std::uint32_t>(id.low() >> 48);
+          return bytes_8_9 << 16 | reverse_bytes(static_cast<std::uint32_t>(id.high() << 16));
+        },
+    .set_following =
+        [](const uuid& id, std::uint32_t next) noexcept {
+          return uuid::from({.high = (id.high() & ~std::uint64_t{0xffff}) | reverse_bytes(next << 16),
+                             .low = (id.low() & low_48) | std::uint64_t{next >> 16} << 48});
+        }};
+
+inline constexpr time_field first_64{
+    .id = field_id::first_64,
+    .bits = 64,
+    .get = [](const uuid& id) noexcept { return id.high(); },
+    .set = [](const uuid& id, std::uint64_t number) noexcept { return uuid::from({.high = number, .low = id.low()}); },
+    .get_following = [](const uuid& id) noexcept { return static_cast<std::uint32_t>(id.low() >> 32); },
+    .set_following =
+        [](const uuid& id, std::uint32_t next) noexcept {
+          return uuid::from({.high = id.high(), .low = (id.low() & 0xffffffff) | std::uint64_t{next} << 32});
+        }};
+
+// The high 48 bits are in bytes 10 to 15, which SQL Server compares first. The low 16 bits are in bytes 8 and 9.
+inline constexpr time_field last_64_mssql{
+    .id = field_id::last_64_mssql,
+    .bits = 64,
+    .at_end = true,
+    .get = [](const uuid& id) noexcept { return id.low() << 16 | id.low() >> 48; },
+    .set =
+        [](const uuid& id, std::uint64_t number) noexcept {
+          return uuid::from({.high = id.high(), .low = number << 48 | number >> 16});
+        }};
+
+inline constexpr time_field first_32{
+    .id = field_id::first_32,
+    .bits = 32,
+    .get = [](const uuid& id) noexcept { return id.high() >> 32; },
+    .set =
+        [](const uuid& id, std::uint64_t number) noexcept {
+          return uuid::from({.high = number << 32 | (id.high() & 0xffffffff), .low = id.low()});
+        }};
+
+inline constexpr time_field v1_ticks{.id = field_id::v1_ticks, .bits = 60, .get = gregorian_v1};
+inline constexpr time_field v6_ticks{.id = field_id::v6_ticks, .bits = 60, .get = gregorian_v6};
+inline constexpr time_field v1_windows{
+    .id = field_id::v1_windows, .bits = 60, .version_shift = 4, .get = [](const uuid& id) noexcept {
+      return gregorian_v1(reverse_groups(id));
+    }};
+
+}  // namespace comb

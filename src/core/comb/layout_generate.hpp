@@ -1,0 +1,102 @@
+// New ids of a layout.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <utility>
+
+#include "generator.hpp"
+#include "layout.hpp"
+#include "uuid.hpp"
+
+namespace comb {
+
+// The number of a stamp in the layout's encoding, which must be able to contain its time.
+constexpr std::uint64_t number_from_stamp(stamp from, const uuid_layout& layout) noexcept {
+  // A tick is finer than a microsecond.
+  if (layout.encoding == net_ticks)
+    return static_cast<std::uint64_t>(unix_ticks(ticks_from_stamp(from))) + ticks_from_0001_to_1970;
+  return layout.encoding.encode(time_from_stamp(from));
+}
+
+// The first stamp that has a number in the layout's encoding.
+constexpr stamp stamp_from_number(std::uint64_t number, const uuid_layout& layout) noexcept {
+  if (layout.encoding == net_ticks)
+    return stamp_from_ticks(from_unix_ticks(static_cast<std::int64_t>(number - ticks_from_0001_to_1970)));
+  return stamp_from_time(*layout.encoding.decode(number));
+}
+
+// A new id from a number and 128 random bits.
+constexpr uuid uuid_from_number(std::uint64_t number, const uuid_layout& layout, const uuid& random) noexcept {
+  if (layout.version == version::none) return layout.field.set(random, number);
+  return layout.field.set(with_version(random, layout.version), number);
+}
+
+// The bits of `value`, moved down past the bits that are set in `taken`.
+template <std::uint32_t taken>
+constexpr std::uint32_t fit_around(std::uint32_t value) noexcept {
+  if constexpr (taken == 0) {
+    return value;
+  } else {
+    constexpr int start = std::countl_zero(taken), width = std::countl_one(taken << start);
+    constexpr std::uint32_t below = ~std::uint32_t{0} >> start;
+    constexpr std::uint32_t others = taken & (below >> width);
+    return fit_around<others>((value & ~below) | (value & below) >> width);
+  }
+}
+
+// A new id of the layout in a row whose generation is `sorted`, from a stamp and 128 random bits. The layout's encoding
+// must be able to contain the stamp's time.
+//
+// The number does not contain the whole stamp. The rest goes into the bits that the layout's database compares next,
+// around version and variant. So ids with the same number ascend in that database as well.
+template <std::size_t row>
+constexpr uuid sorted_uuid(stamp from, const uuid& random) noexcept {
+  constexpr const uuid_layout& layout = layouts[row];
+  constexpr uuid version_bits = uuid::from({.high = 0xf000, .low = std::uint64_t{3} << 62});
+  constexpr std::uint32_t taken = layout.version == version::none ? 0 : layout.field.get_following(version_bits);
+  constexpr int unused = 32 - layout.encoding.rest_bits;
+  constexpr std::uint32_t mask = fit_around<taken>(~std::uint32_t{0} << unused);
+
+  const std::uint64_t number = number_from_stamp(from, layout);
+  const uuid id = uuid_from_number(number, layout, random);
+  const auto rest = static_cast<std::uint32_t>(from - stamp_from_number(number, layout));
+  return layout.field.set_following(id, (layout.field.get_following(id) & ~mask) | fit_around<taken>(rest << unused));
+}
+
+// The same as a function for each row of the table, null for rows of another generation.
+using id_maker = uuid (*)(stamp, const uuid& random) noexcept;
+
+template <std::size_t row>
+constexpr id_maker sorted_maker() noexcept {
+  if constexpr (layouts[row].generation == generation::sorted) return sorted_uuid<row>;
+  return nullptr;
+}
+
+inline constexpr auto sorted_makers = []<std::size_t... rows>(std::index_sequence<rows...>) {
+  return std::array<id_maker, sizeof...(rows)>{sorted_maker<rows>()...};
+}
+(std::make_index_sequence<std::size(layouts)>());
+
+// The same for any layout whose generation is `sorted`.
+constexpr uuid uuid_from_stamp(stamp from, const uuid_layout& layout, const uuid& random) noexcept {
+  return sorted_makers[row_of(layout)](from, random);
+}
+
+// The random half of process_ticks ids, which is constant for the life of a process, as in the sequential GUID of
+// Morris and Berresford. A new half is drawn in another process. It is also drawn when ticks step back because the
+// clock was wrong: otherwise ids could repeat, because the process may have used the same ticks before.
+struct process_state {
+  std::uint64_t owner = 0;
+  std::uint64_t random = 0;
+  std::uint64_t last_ticks = 0;
+
+  constexpr bool must_draw(std::uint64_t process, std::uint64_t ticks) const noexcept {
+    return owner != process || ticks <= last_ticks;
+  }
+};
+
+}  // namespace comb

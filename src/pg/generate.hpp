@@ -1,0 +1,36 @@
+// New ids: what all functions that generate them do, in the order that is the fastest.
+#pragma once
+
+#include "comb/generator.hpp"
+#include "comb/uuid.hpp"
+#include "datum.hpp"
+#include "entropy.hpp"
+#include "postgres.hpp"
+#include "sequence.hpp"
+
+namespace comb::pg {
+
+// Returns the id that `bits(stamp, random)` makes of the next stamp of the sequence and of what `draw()` returns.
+//
+// The clock is read first: while the processor waits for the reading, it draws the random bits and allocates the memory
+// for the result, which do not depend on the clock. The stamp is taken last, because nothing overlaps with it. The
+// only error after it is that of a layout that cannot contain the clock's time.
+template <class Draw, class Bits>
+inline Datum next_uuid(Draw&& draw, Bits&& bits) {
+  const stamp now = clock_stamp();
+  const auto random = draw();
+  pg_uuid_t* result = new_uuid();
+  return uuid_result(bits(next_stamp(now), random), result);
+}
+
+// A new id with the bits of comb_uuid(), and one for a given time.
+inline Datum next_labelled(version label) {
+  return next_uuid(random_word,
+                   [label](stamp next, std::uint64_t random) { return uuid_from_stamp(next, label, random); });
+}
+
+inline Datum labelled_at(sys_micros at, version label) {
+  return uuid_result(uuid_from_stamp(stamp_from_time(at), label, random_word()));
+}
+
+}  // namespace comb::pg
