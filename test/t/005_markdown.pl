@@ -103,6 +103,7 @@ while (my ($text, $problem) = each %wrong)
 	like(join("\n", problems("$scratch/wrong.md")), qr/\Q$problem/, "seen: $problem");
 }
 unlink "$scratch/wrong.md";
+delete $anchors{"$scratch/wrong.md"};
 append_to_file("$scratch/wrong.md",
 	"# A `thing`, twice\n\n# A `thing`, twice\n\n[a](#a-thing-twice-1) and [b](#a-thing-twice)\n");
 is(join("\n", problems("$scratch/wrong.md")), '', 'a heading that comes twice has two anchors');

@@ -8,7 +8,7 @@ use PostgreSQL::Test::Utils;
 use ShopServers;
 use Test::More;
 
-my $document = "$ENV{SANDBOX}/comb/doc/sharding.md";
+my $document = "$ENV{SANDBOX}/comb/doc/sharding-postgres-fdw.md";
 
 my @nodes = map { start_shop_server("node$_") } 0 .. 2;
 my $coordinator = start_shop_server('coordinator');
@@ -22,7 +22,7 @@ sub run_document
 	{
 		$block->{sql} =~ s/host 'node(\d)\.example\.com'/"host '@{[$nodes[$1]->host]}', port '@{[$nodes[$1]->port]}'"/eg;
 	}
-	run_blocks("sharding.md, $label", $server, 'shop', \@blocks, @options);
+	run_blocks("sharding-postgres-fdw.md, $label", $server, 'shop', \@blocks, @options);
 }
 
 sub query { return $coordinator->safe_psql('shop', $_[0]) }

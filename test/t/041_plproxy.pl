@@ -12,13 +12,13 @@ chomp(my $share = `$ENV{PG_CONFIG} --sharedir`);
 plan skip_all => 'PL/Proxy is not installed for this server (Debian: postgresql-NN-plproxy)'
   unless -f "$share/extension/plproxy.control";
 
-my $document = "$ENV{SANDBOX}/comb/doc/sharding.md";
+my $document = "$ENV{SANDBOX}/comb/doc/sharding-plproxy.md";
 
 my @nodes = map { start_shop_server("node$_") } 0 .. 1;
 my $proxy = start_shop_server('proxy');
 
 my @blocks = blocks($document, 'plproxy-node');
-run_blocks('sharding.md, plproxy-node', $nodes[$_], 'shop', \@blocks, '-U', 'shop', '-v', "node=$_") for 0 .. 1;
+run_blocks('sharding-plproxy.md, plproxy-node', $nodes[$_], 'shop', \@blocks, '-U', 'shop', '-v', "node=$_") for 0 .. 1;
 
 # Runs the document's blocks for the proxy, with these servers for the hosts that it names.
 sub run_on_proxy
@@ -29,7 +29,7 @@ sub run_on_proxy
 	{
 		$block->{sql} =~ s/host=node(\d)\.example\.com/'host=' . $nodes[$1]->host . ' port=' . $nodes[$1]->port/eg;
 	}
-	run_blocks("sharding.md, $label", $proxy, 'shop', \@blocks);
+	run_blocks("sharding-plproxy.md, $label", $proxy, 'shop', \@blocks);
 }
 
 run_on_proxy('plproxy-proxy');
@@ -69,7 +69,7 @@ is($proxy->safe_psql('shop', "SELECT id FROM get_order('$its')"), $its, 'it come
 # One more node takes a partition.
 $nodes[1]->safe_psql('shop', 'DELETE FROM orders WHERE customer = \'new\'');
 push @nodes, start_shop_server('node2');
-run_blocks('sharding.md, plproxy-node', $nodes[2], 'shop', \@blocks, '-U', 'shop', '-v', 'node=4');
+run_blocks('sharding-plproxy.md, plproxy-node', $nodes[2], 'shop', \@blocks, '-U', 'shop', '-v', 'node=4');
 $nodes[2]->safe_psql('shop', 'CREATE TABLE orders_3 PARTITION OF orders FOR VALUES WITH (MODULUS 4, REMAINDER 3)');
 my $dump = PostgreSQL::Test::Utils::tempdir() . '/dump.sql';
 $nodes[1]->command_ok([ 'pg_dump', '--data-only', '--table=orders_3', '-f', $dump, '-d', $nodes[1]->connstr('shop') ],

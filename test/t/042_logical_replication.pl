@@ -8,7 +8,7 @@ use Document;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $document = "$ENV{SANDBOX}/comb/doc/sharding.md";
+my $document = "$ENV{SANDBOX}/comb/doc/sharding-replication.md";
 my ($clients, $transactions, $rows) = (2, 250, 10);
 my $written = 2 * $clients * $transactions * $rows;
 
@@ -43,7 +43,7 @@ sub write_on_both
 		for my $here (0 .. 1)
 		{
 			$servers[$here]->safe_psql('postgres', "CREATE DATABASE $database") if $step eq $table;
-			run_blocks("sharding.md, $step", $servers[$here], $database, [ blocks($document, $step) ], '-v', "here=$here", '-v',
+			run_blocks($step, $servers[$here], $database, [ blocks($document, $step) ], '-v', "here=$here", '-v',
 				other($here, $database));
 		}
 	}

@@ -25,7 +25,8 @@ my ($coordinator, @workers) = @nodes;
 $coordinator->safe_psql('shop', "SELECT citus_set_coordinator_host('@{[$coordinator->host]}', @{[$coordinator->port]})");
 $coordinator->safe_psql('shop', "SELECT citus_add_node('@{[$_->host]}', @{[$_->port]})") for @workers;
 
-run_blocks('sharding.md, citus', $coordinator, 'shop', [ blocks("$ENV{SANDBOX}/comb/doc/sharding.md", 'citus') ]);
+my $document = "$ENV{SANDBOX}/comb/doc/sharding-citus.md";
+run_blocks('sharding-citus.md', $coordinator, 'shop', [ blocks($document, 'citus') ]);
 
 is($_->safe_psql('shop', q{SELECT count(*) FROM pg_extension WHERE extname = 'comb'}), '1', 'Citus creates the extension on each node')
   for @workers;

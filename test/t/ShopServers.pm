@@ -1,4 +1,4 @@
-# The servers of doc/sharding.md. Each has a database `shop` that belongs to a user `shop`.
+# The servers of the guides to sharding. Each has a database `shop` that belongs to a user `shop`.
 package ShopServers;
 use strict;
 use warnings;

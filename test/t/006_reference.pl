@@ -1,0 +1,87 @@
+# doc/reference.md agrees with the catalog: every function, operator, setting, layout and column, by its full signature,
+# with the errors of the table of bad input, and every function in an example that shows its result.
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::RealBin;
+use Comb;
+use Document;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $file = "$ENV{SANDBOX}/comb/doc/reference.md";
+my $text = slurp_file($file);
+
+my $node = Comb::start_server('main');
+$node->safe_psql('postgres', <<'SQL');
+CREATE EXTENSION comb;
+CREATE VIEW members AS
+SELECT classid, objid FROM pg_depend
+WHERE refobjid = (SELECT oid FROM pg_extension WHERE extname = 'comb') AND deptype = 'e';
+-- Types as the document writes them.
+CREATE FUNCTION short(signature text) RETURNS text RETURN
+  replace(replace(replace(signature, 'timestamp with time zone', 'timestamptz'), 'integer', 'int'), 'boolean', 'bool');
+SQL
+sub rows { return split /\n/, $node->safe_psql('postgres', $_[0]) }
+
+# Rows of the document's tables that begin with signatures, and the errors next to each signature.
+my %errors;
+for my $line (grep { /^\| `/ } split /\n/, $text =~ s/^```.*?^```$//gmsr)
+{
+	my (undef, $signatures, undef, $errors) = split /\s*\|\s*/, $line;
+	$errors{$_} = $errors for grep { /→|^\w+ [<>=@#]+ \w+$/ } $signatures =~ /`([^`]*)`/g;
+}
+
+# Functions that the planner, indexes and operators call are not for users. Columns are part of the signature of a
+# function that returns several rows.
+my @functions = rows(<<'SQL');
+SELECT short(format('%s(%s) → %s', proname, CASE WHEN proargmodes @> '{o}' THEN '' ELSE arguments END,
+  CASE WHEN proargmodes @> '{o}' AND proretset THEN format('table (%s)', replace(arguments, 'OUT ', ''))
+       ELSE replace(pg_get_function_result(p.oid), 'TABLE(', 'table (') END))
+FROM members JOIN pg_proc AS p ON (classid, objid) = ('pg_proc'::regclass, p.oid),
+  LATERAL pg_get_function_arguments(p.oid) AS arguments
+WHERE NOT proargtypes::oid[] @> '{internal}'::regtype[]::oid[] AND proname !~ '_hash_extended$'
+  AND NOT EXISTS (SELECT FROM pg_operator WHERE oprcode = p.oid)
+SQL
+my @operators = rows(<<'SQL');
+SELECT short(format('%s %s %s', oprleft::regtype, oprname, oprright::regtype))
+FROM members JOIN pg_operator AS o ON (classid, objid) = ('pg_operator'::regclass, o.oid)
+SQL
+is(join("\n", sort keys %errors), join("\n", sort @functions, @operators), 'each function and operator has its row');
+
+# The same errors as in the table of bad input, which test/sql/bad_input.sql compares with what happens.
+my ($bad_input) = $text =~ /^## Bad input\n(.*?)^## /ms;
+my %seen;
+for my $line (grep { /^\| `/ } split /\n/, $bad_input)
+{
+	my (undef, $signatures, $errors) = split /\s*\|\s*/, $line;
+	$seen{$_} = $errors for $signatures =~ /`([^`]*)`/g;
+}
+sub codes { return join ' ', sort $_[0] =~ /\b\d[0-9A-Z]{4}\b/g }
+for my $signature (sort keys %errors)
+{
+	my $types = $signature =~ s/ → .*//r =~ s/(?<=[(,])\s*\w+ (\w+)/ $1/gr =~ s/\( /(/r;
+	ok(exists $seen{$types}, "$types is in the table of bad input") or next;
+	next if $errors{$signature} =~ /see below/;
+	is(codes($errors{$signature}), codes($seen{$types}), "$types has the same errors in both");
+}
+
+my $shown = join "\n", map { $_->{sql} } grep { defined $_->{output} } blocks($file, '');
+my @missing = grep { $shown !~ /\b$_\(/ && $_ ne 'comb_reset' } map { /^(\w+)\(/ } @functions;
+is("@missing", '', 'each function is in an example that shows its result');
+
+my ($layouts) = $text =~ /^\| layout \| position.*?\n((?:\|.*\n)+)/m;
+is_deeply([ sort map { /^\| (.*?) \|/ ? $1 =~ /`(\w+)`/g : () } split /\n/, $layouts ],
+	[ rows("SELECT layout FROM comb_inspect(comb_uuid()) ORDER BY layout COLLATE \"C\"") ], 'each layout has its row');
+
+is_deeply([ $text =~ /^\| `(comb\.\w+)` \|/mg ],
+	[ rows("LOAD 'comb'; SELECT name FROM pg_settings WHERE name LIKE 'comb.%' ORDER BY name COLLATE \"C\"") ],
+	'and each setting');
+
+my ($columns) = $text =~ /^\| column of `comb_status\(\)`.*?\n((?:\|.*\n)+)/m;
+is(join(', ', map { "OUT $_" } $columns =~ /^\| `([^`]*)`/mg),
+	$node->safe_psql('postgres', "SELECT short(pg_get_function_arguments('comb_status'::regproc))"),
+	'and each column of comb_status()');
+
+$node->stop;
+done_testing();
