@@ -226,16 +226,26 @@ sequence& find_sequence(stamp now) {
   return found;
 }
 
+// Raises the session's own sequence to the server's.
+void follow_server(stamp now) {
+  start(now);
+  const stamp last = shared->last.load(std::memory_order_relaxed);
+  if (follows(last, now)) advance_to_at_least(own.last, last);
+}
+
 }  // namespace
 
 void begin_stamps(stamp now) {
   const bool in_recovery = RecoveryInProgress();
   current_sequence = &find_sequence(now);
   if (try_attach()) {
+    const bool in_session_order = current_sequence == &own;
+    // Before the announcement, so that its bound is not below the watermarks of before a restart, which the clock can
+    // be behind.
+    if (in_session_order) follow_server(now);
     announce(step_sequence(current_sequence->last.load(std::memory_order_relaxed), now).next);
-    // In session order too, the first stamp of a transaction is greater than those that watermarks took before it.
-    const stamp last = shared->last.load(std::memory_order_relaxed);
-    if (current_sequence == &own && follows(last, now)) advance_to_at_least(own.last, last);
+    // And after it, so that the first stamp is greater than those that watermarks took before the announcement.
+    if (in_session_order) follow_server(now);
   }
   using_transaction = in_recovery ? InvalidLocalTransactionId : local_transaction(MyProc);
 }

@@ -1,0 +1,52 @@
+# No watermark is below one that was returned before a restart, and no row either, when the clock is behind after the
+# restart and the first transactions are in session order.
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::RealBin;
+use Comb;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my ($clock, %environment) = Comb::faked_clock();
+Comb::set_clock($clock, '+0');
+my $node = PostgreSQL::Test::Cluster->new('main');
+$node->init;
+local @ENV{ keys %environment } = values %environment;
+$node->start;
+$node->safe_psql('postgres', 'CREATE EXTENSION comb; CREATE TABLE events (id uuid PRIMARY KEY DEFAULT comb_uuid())');
+
+my $watermark = $node->safe_psql('postgres', 'SELECT comb_watermark()');
+
+# restart_and_insert(HOW, FIRST): stops the server, sets the clock back by an hour, runs a statement first if one is
+# given, and inserts a row in session order.
+sub restart_and_insert
+{
+	my ($how, $first) = @_;
+	my $what = "$how stop, " . ($first // 'nothing') . ' first';
+	$node->stop($how);
+	Comb::set_clock($clock, '-3600');
+	$node->start;
+	$node->safe_psql('postgres', $first) if $first;
+	my $writer = $node->background_psql('postgres', on_error_stop => 1);
+	my $id = $writer->query_safe(
+		"SET comb.monotonicity = session; BEGIN; INSERT INTO events DEFAULT VALUES RETURNING id");
+	cmp_ok($id, 'gt', $watermark, "$what: the row is above earlier watermarks");
+	my $held = $node->safe_psql('postgres', 'SELECT comb_watermark()');
+	cmp_ok($held, 'ge', $watermark, "$what: the watermark is not below earlier ones");
+	cmp_ok($held, 'lt', $id, "$what: and below the row");
+	$writer->query_safe('COMMIT');
+	$watermark = $node->safe_psql('postgres', 'SELECT comb_watermark()');
+	cmp_ok($watermark, 'gt', $id, "$what: and above the row after its commit");
+	$writer->quit;
+}
+
+for my $how ('fast', 'immediate')
+{
+	restart_and_insert($how);
+	restart_and_insert($how, 'SELECT comb_uuid()');
+}
+$node->stop;
+
+done_testing();
