@@ -1,18 +1,18 @@
--- A key is an address: partitions by the shard inside the id.
+-- Partitions by the shard in a hot id.
 SET client_min_messages = warning;
 
--- The shard as unsigned, mod the modulus.
+-- The remainder is that of the shard as an unsigned number.
 SELECT shard, modulus, hot_shard_remainder(shard, modulus)
 FROM (VALUES (0, 1), (7, 4), (100, 64), (2147483647, 2147483647), (-1, 64), (-1, 3), (-1, 7), (-2147483648, 3)) AS v (shard, modulus);
 SELECT hot_shard_remainder(1, 0);
 \echo :LAST_ERROR_SQLSTATE
 SELECT hot_shard_remainder(1, -2147483648);
 
--- The operator.
+-- id @# shard returns whether the id has the shard.
 SELECT shard, hot_uuid(shard) @# shard AS yes, hot_uuid(shard) @# (shard # 1) AS no, hot_uuid(shard) @# NULL AS null
 FROM unnest(ARRAY[0, 7, 16777216, 2147483647, -1, -2147483648]) AS shard;
 
--- The server puts each row where hot_shard_remainder() says, whatever the modulus.
+-- The server puts each row into the partition that hot_shard_remainder() returns, whatever the modulus.
 CREATE FUNCTION partition_table(name text, modulus int, of_class text DEFAULT 'hot_shard_ops') RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   EXECUTE format('CREATE TABLE %I (id uuid PRIMARY KEY, v int) PARTITION BY HASH (id %s)', name, of_class);
@@ -34,13 +34,13 @@ FROM (SELECT tableoid, * FROM by_1 UNION ALL SELECT tableoid, * FROM by_2 UNION 
       SELECT tableoid, * FROM by_7 UNION ALL SELECT tableoid, * FROM by_64) AS rows
 GROUP BY v ORDER BY v;
 
--- And finds each again, by id and by shard: conditions on the key look where it was put. (7 divides neither 2^32 - 1 nor
--- 2^32, so signed and unsigned differ.)
+-- Queries by id and by shard find each row again. The modulus is 7, which divides neither 2^32 - 1 nor 2^32, so that
+-- signed and unsigned remainders differ.
 SELECT count(*) AS shards, sum((SELECT count(*) FROM by_7 AS o WHERE o.id @# shard)) AS by_shard,
        sum((SELECT count(*) FROM by_7 AS o WHERE o.id = (SELECT id FROM by_7 AS i WHERE hot_shard(i.id) = shard))) AS by_id
 FROM shards;
 
--- Which tables a query reads: those in its plan that are executed.
+-- Returns the tables that a query reads: those whose nodes in the plan are executed.
 CREATE FUNCTION reads(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE plan jsonb;
 BEGIN
@@ -48,7 +48,7 @@ BEGIN
   RETURN (SELECT string_agg(DISTINCT name #>> '{}', ' ')
           FROM jsonb_path_query(plan, '$.** ? (@."Actual Loops" > 0)."Relation Name"') AS name);
 END $$;
--- And which it plans to.
+-- Returns the tables in the plan of a query.
 CREATE FUNCTION plans(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE plan jsonb;
 BEGIN
@@ -62,7 +62,7 @@ INSERT INTO lines SELECT id, v FROM orders;
 ANALYZE orders, lines;
 SELECT id AS seven FROM orders WHERE id @# 7 LIMIT 1 \gset
 
--- At plan time.
+-- The planner chooses partitions by constants.
 SELECT plans(format('SELECT * FROM orders WHERE id = %L', :'seven')) AS by_id,
        plans('SELECT * FROM orders WHERE id @# 7') AS by_shard,
        plans('SELECT * FROM orders WHERE id @# -1') AS negative,
@@ -79,7 +79,7 @@ SELECT array_length(string_to_array(plans('SELECT * FROM orders WHERE NOT id @# 
        array_length(string_to_array(plans('SELECT * FROM orders WHERE hot_shard(id) = 7'), ' '), 1) AS by_the_function;
 SELECT count(*), count(DISTINCT hot_shard(id)) AS shards FROM orders WHERE id @# ANY (ARRAY[1, 2]);
 
--- With a generic plan, at execution.
+-- The executor chooses partitions by the parameters of a generic plan.
 SET plan_cache_mode = force_generic_plan;
 PREPARE by_id(uuid) AS SELECT * FROM orders WHERE id = $1;
 PREPARE by_shard(int) AS SELECT * FROM orders WHERE id @# $1;
@@ -93,20 +93,20 @@ SELECT reads(format('EXECUTE by_id(%L)', :'seven')) AS by_id, reads('EXECUTE by_
        reads(format('EXECUTE change(%L)', :'seven')) AS change, reads('EXECUTE change_shard(7)') AS change_shard,
        reads('SELECT * FROM orders WHERE id @# (SELECT 7)') AS subquery
 \gx
--- What PostgreSQL cannot do: choose by the elements of an array that is a parameter of a generic plan.
+-- PostgreSQL cannot choose partitions by the elements of an array that is a parameter of a generic plan.
 SELECT array_length(string_to_array(reads('EXECUTE by_shards(ARRAY[1, 2])'), ' '), 1) AS by_shards,
        array_length(string_to_array(reads(format('EXECUTE by_ids(ARRAY[%L]::uuid[])', :'seven')), ' '), 1) AS by_ids;
 RESET plan_cache_mode;
 SELECT plans('EXECUTE by_shards(ARRAY[1, 2])') AS custom_plan;
 
--- A nested loop looks into one partition for each key.
+-- A nested loop reads one partition for each key.
 CREATE TEMP TABLE wanted AS SELECT id FROM orders WHERE id @# 3 LIMIT 5;
 ANALYZE wanted;
 SET enable_hashjoin = off; SET enable_mergejoin = off;
 SELECT reads('SELECT * FROM wanted JOIN orders USING (id)') AS nested_loop;
 RESET enable_hashjoin; RESET enable_mergejoin;
 
--- Joins partition by partition: rows of one shard lie in matching partitions.
+-- Tables are joined partition by partition, because rows of one shard are in matching partitions.
 SELECT count(*) AS pairs, count(*) FILTER (WHERE replace(o.tableoid::regclass::text, 'orders', 'lines') <> l.tableoid::regclass::text) AS apart
 FROM orders AS o JOIN lines AS l USING (id);
 SET enable_partitionwise_join = on; SET enable_partitionwise_aggregate = on;
@@ -114,7 +114,7 @@ SET enable_mergejoin = off; SET enable_nestloop = off; SET max_parallel_workers_
 EXPLAIN (COSTS OFF) SELECT count(*) FROM orders AS o JOIN lines AS l USING (id) WHERE o.id @# ANY (ARRAY[1, 2]) AND l.id @# ANY (ARRAY[1, 2]);
 SELECT count(*) FROM orders AS o JOIN lines AS l USING (id);
 RESET enable_mergejoin; RESET enable_nestloop; RESET enable_partitionwise_join; RESET enable_partitionwise_aggregate;
--- A table that is partitioned by the built-in hash has no matching partitions, and still joins rightly.
+-- A table that is partitioned by PostgreSQL's own hash has no matching partitions. Joins with it return the right rows.
 SELECT partition_table('elsewhere', 8, '');
 INSERT INTO elsewhere SELECT * FROM orders;
 SET enable_partitionwise_join = on;
@@ -131,7 +131,7 @@ TRUNCATE notes;
 DELETE FROM orders WHERE id = :'seven';
 SELECT count(*) FROM lines WHERE id = :'seven';
 
--- The primary key holds, also with ON CONFLICT; a new id of another shard moves the row.
+-- The primary key is unique, also with ON CONFLICT. An update to an id of another shard moves the row.
 SELECT id AS six FROM orders WHERE id @# 6 LIMIT 1 \gset
 INSERT INTO orders VALUES (:'six', 0) ON CONFLICT (id) DO UPDATE SET v = -6;
 SELECT tableoid::regclass, v FROM orders WHERE id = :'six';
@@ -139,7 +139,7 @@ DELETE FROM lines WHERE id = :'six';
 UPDATE orders SET id = hot_uuid(4) WHERE id = :'six';
 SELECT tableoid::regclass, v FROM orders WHERE v = -6;
 
--- A table is attached only where its rows belong.
+-- A table can be attached only as the partition that its rows belong to.
 CREATE TABLE eight (id uuid PRIMARY KEY, v int);
 INSERT INTO eight SELECT hot_uuid(5), 1 FROM generate_series(1, 10);
 CREATE TABLE attached (id uuid PRIMARY KEY, v int) PARTITION BY HASH (id hot_shard_ops);
@@ -147,7 +147,7 @@ ALTER TABLE attached ATTACH PARTITION eight FOR VALUES WITH (MODULUS 8, REMAINDE
 ALTER TABLE attached ATTACH PARTITION eight FOR VALUES WITH (MODULUS 8, REMAINDER 5);
 SELECT count(*) FROM attached WHERE id @# 13;
 
--- The server's own hashing of uuids is as it was: joins, subplans, groups and hash indexes take its own class.
+-- Joins, subplans, groups and hash indexes still use PostgreSQL's own operator class for uuid.
 SET enable_mergejoin = off; SET enable_nestloop = off;
 SELECT count(*) FROM wanted JOIN orders USING (id);
 RESET enable_mergejoin; RESET enable_nestloop;
@@ -157,7 +157,7 @@ SET enable_seqscan = off;
 SELECT count(*) FROM eight WHERE id = (SELECT min(id::text)::uuid FROM eight);
 RESET enable_seqscan;
 
--- No index by the shard's hash, on any kind of table, with rows and without.
+-- An index with hot_shard_ops raises an error on every kind of table, with rows and without.
 CREATE INDEX ON eight USING hash (id hot_shard_ops);
 \echo :LAST_ERROR_SQLSTATE
 \set VERBOSITY terse
@@ -168,7 +168,7 @@ CREATE INDEX ON unlogged USING hash (id hot_shard_ops);
 CREATE INDEX ON orders USING hash (id hot_shard_ops);
 CREATE INDEX ON ONLY orders USING hash (id hot_shard_ops);
 CREATE INDEX ON eight (id hot_shard_ops);
--- No exclusion constraint, whichever way it is asked for.
+-- An exclusion constraint with hot_shard_ops or @# raises an error, however it is written.
 ALTER TABLE empty ADD EXCLUDE USING hash (id WITH @#);
 ALTER TABLE empty ADD EXCLUDE USING hash (id hot_shard_ops WITH @#);
 ALTER TABLE empty ADD EXCLUDE USING hash (id hot_shard_ops WITH =);
@@ -176,12 +176,12 @@ ALTER TABLE empty ADD EXCLUDE USING btree (id WITH @#);
 ALTER TABLE empty ADD EXCLUDE USING btree (hot_shard(id) WITH @#);
 SELECT count(*) AS indexes FROM pg_index WHERE indrelid IN ('empty'::regclass, 'unlogged'::regclass);
 \set VERBOSITY default
--- Where several shards share a partition, an index on the function serves a query that says both.
+-- If several shards share a partition, a query with both conditions uses an index on hot_shard(id).
 CREATE INDEX by_shard ON eight (hot_shard(id), id);
 SET enable_seqscan = off;
 EXPLAIN (COSTS OFF) SELECT * FROM attached WHERE id @# 5 AND hot_shard(id) = 5 ORDER BY id;
 RESET enable_seqscan;
--- Nor does @# take part in joins by hash or merge.
+-- @# cannot be used for hash joins and merge joins.
 SELECT oprcanhash, oprcanmerge, oprcom, oprnegate, oprrest, oprjoin FROM pg_operator WHERE oid = '@#(uuid,int)'::regoperator;
 SELECT amprocnum, amproclefttype::regtype, amproc::regprocedure FROM pg_amproc
 WHERE amprocfamily = (SELECT oid FROM pg_opfamily WHERE opfname = 'hot_shard_ops') ORDER BY amproclefttype;
