@@ -78,7 +78,8 @@ like($stderr, qr/42501: permission denied for function comb_reset/, 'not everybo
 $node->safe_psql('postgres', 'SELECT comb_reset()');
 cmp_ok(lead($_), '<=', 0, 'a superuser can, for all sessions') for @old;
 
-# Session order does not hold between sessions: each continues from its own last id, or from the clock.
+# When the clock steps back, session order does not hold between sessions. A session continues from its own last id, and
+# a new session from the clock.
 $old[2]->query('SET comb.monotonicity = session');
 my $first = $old[2]->query('SELECT comb_uuid()');
 Comb::set_clock($clock, '-3600');

@@ -35,7 +35,7 @@ sub words
 
 # deviation() counts how often each random bit is one, and how often it differs from that of the previous id. It returns
 # the greatest deviation of these counts from one half, in standard deviations. For 58 bits there are 116 counts. With
-# good randomness, one count in 1.8 thousand million exceeds 6.2 (a chi-square of 38.4 with one degree of freedom), so
+# good randomness, one count in 1.8 billion exceeds 6.2 (a chi-square of 38.4 with one degree of freedom), so
 # one sample in 15 million fails.
 my $limit = 6.2;
 
@@ -63,7 +63,7 @@ sub deviation
 # fips_failures() returns how many blocks of 20,000 bits fail the tests of FIPS 140-2 (monobit, poker, runs, long run,
 # continuous run). With good randomness about one block in 1100 fails (88 of 100,000 blocks from /dev/urandom). A
 # million ids of 58 bits have 2899 blocks. Even if one block in 900 failed, more than 20 would fail in less than one
-# sample of a thousand million.
+# sample in a billion.
 my $fips_limit = 20;
 
 sub fips_failures
@@ -126,8 +126,8 @@ for my $kind (@kinds)
 	}
 
 	# Ids have the same random bits no more often than by chance. Among 2,049,000 ids, chance makes a pair with the same
-	# 58 bits in one run of 140,000. It makes 7.6 pairs with the same 38 bits on average, and more than 30 in one run of
-	# a thousand million.
+	# 58 bits in one run in 140,000. It makes 7.6 pairs with the same 38 bits on average, and more than 30 in one run in
+	# a billion.
 	my %seen;
 	$seen{ $_ & (1 << $kind->{bits}) - 1 }++ for unpack 'Q>*', words($kind, 'SELECT id FROM made');
 	my $made = $sessions * ($drawn_at_once + 1);
