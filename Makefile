@@ -137,5 +137,5 @@ test-dist: dist ## writes it from a clone too and compares, installs, checks and
 	@$(here)test/in-release $(firstword $(deb_releases)) test/dist $(distribution).zip
 
 .PHONY: release-check
-release-check: ## goes through the checklist of a release (as root); the first lines of test/release-check say what it is
+release-check: ## goes through the checklist of a release, which test/release-check begins with (as root)
 	@$(here)test/release-check

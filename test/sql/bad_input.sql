@@ -1,5 +1,5 @@
--- What each function and operator gives for bad arguments: all of them, with all of these values for each argument.
--- doc/reference.md has a table of the errors, which this holds to what happens.
+-- Each function and operator is called with bad arguments, in all combinations of the values below. The results are
+-- compared with the table of errors in doc/reference.md.
 SET TimeZone = 'UTC'; SET DateStyle = 'ISO';
 SET jit = off; -- each call is a query of its own, too short to be compiled
 
@@ -31,11 +31,12 @@ UNION ALL
 SELECT o.oid::regoperator::text, ARRAY[oprleft, oprright], format('%%s OPERATOR(%I.%s) %%s', nspname, oprname)
 FROM pg_depend AS d JOIN pg_operator AS o ON objid = o.oid JOIN pg_namespace AS n ON oprnamespace = n.oid
 WHERE classid = 'pg_operator'::regclass AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'comb') AND deptype = 'e';
--- Of type internal there are no values in SQL.
+-- SQL has no values of type internal.
 SELECT DISTINCT member AS not_called, type::regtype
 FROM members, unnest(types) AS type WHERE type NOT IN (SELECT v.type FROM vals AS v) ORDER BY member;
 
--- What a query gives: NULL or no row, a value, or an error. After each, the session makes ids as before.
+-- Returns whether a query returns NULL or no row, returns a value, or raises an error. After each query, the session
+-- must make ids as before.
 CREATE FUNCTION pg_temp.outcome(query text, OUT outcome text, OUT message text) LANGUAGE plpgsql AS $$
 DECLARE
   result text;
@@ -68,14 +69,14 @@ SELECT member, array_to_string(args, ', ') AS args, outcome, regexp_replace(mess
 FROM calls, LATERAL pg_temp.outcome('SELECT ' || format(call, VARIADIC args))
 WHERE cardinality(args) = cardinality(types);
 
--- NULL in gives NULL out, or no row.
+-- With a NULL argument, each function returns NULL or no row.
 SELECT DISTINCT member, outcome AS of_null FROM outcomes WHERE args ~ 'NULL::' AND outcome <> 'NULL' ORDER BY 1, 2;
 
--- All the rest: how many calls gave what, and the first message.
+-- With other arguments: the number of calls with each outcome, and the first message.
 SELECT member, outcome, count(*) AS calls, min(message COLLATE "C") AS message
 FROM outcomes WHERE args !~ 'NULL::' GROUP BY member, outcome ORDER BY member COLLATE "C", outcome COLLATE "C";
 
--- A value of a wrong type, and text that is none of the right type, in place of each argument.
+-- Each argument in turn is a value of a wrong type, or a literal that is not valid for the right type.
 SELECT wrong, outcome, count(*) AS calls, min(regexp_replace(message, 'type .*', 'type ...') COLLATE "C") AS message
 FROM members, generate_series(1, cardinality(types)) AS place, unnest(ARRAY['true', $$'?'$$]) AS wrong,
   LATERAL (SELECT array_agg(CASE n WHEN place THEN wrong ELSE format('%L::%s', (SELECT max(value) FROM vals AS v WHERE v.type = t), t::regtype)
@@ -85,7 +86,7 @@ FROM members, generate_series(1, cardinality(types)) AS place, unnest(ARRAY['tru
 WHERE types[place] <> 'internal'::regtype AND NOT (wrong = $$'?'$$ AND types[place] IN ('text'::regtype, 'bytea'::regtype))
 GROUP BY wrong, outcome ORDER BY wrong, outcome COLLATE "C";
 
--- What comes of the role that asks, and of settings.
+-- Errors that depend on the role and on settings.
 CREATE ROLE regress_comb_nobody;
 SET ROLE regress_comb_nobody;
 SELECT comb_reset();
@@ -99,7 +100,8 @@ SET comb.monotonicity = 'table';
 INSERT INTO outcomes VALUES ('comb_reset()', '', :'reset');
 SELECT * FROM pg_temp.outcome('SELECT comb_uuid()');
 
--- The table in doc/reference.md has each function but those behind operators, once, with the errors that were seen here.
+-- The table in doc/reference.md contains each function once, with the errors that it raised here. Functions that
+-- implement operators are left out.
 \getenv folder PG_ABS_SRCDIR
 \set file :folder '/../doc/reference.md'
 \set document `cat :'file'`

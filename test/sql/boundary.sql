@@ -1,7 +1,7 @@
--- Ids compared with times: the boundaries and operators against comb_timestamp() itself.
+-- Comparisons of ids with times: boundaries and operators return the same as comparing comb_timestamp().
 SET TimeZone = 'UTC'; SET DateStyle = 'ISO';
 
--- Around a millisecond, and at the ends of what ids hold.
+-- Times around a millisecond, and at both ends of the range of ids.
 SELECT at, comb_boundary(at), comb_boundary_after(at)
 FROM unnest(ARRAY['-infinity', '4714-11-24 00:00:00+00 BC', '1969-12-31 23:59:59.999999+00', '1970-01-01 00:00:00+00',
                   '1970-01-01 00:00:00.000001+00', '2022-02-22 19:22:21.999999+00', '2022-02-22 19:22:22+00',
@@ -14,8 +14,8 @@ FROM unnest(ARRAY['-infinity', '1970-01-01 00:00:00+00', '1970-01-01 00:00:00.00
                   '2026-11-20 12:00:00.000001+00', '2106-02-07 06:28:15+00', '2106-02-07 06:28:15.000001+00',
                   '294276-12-31 23:59:59.999999+00', 'infinity']::timestamptz[]) AS at;
 
--- Random ids of versions 4 and 7, and random times within some microseconds of the edges of their milliseconds; a tenth of
--- the ids in the first three milliseconds of all, and a tenth in the last.
+-- Random ids of versions 4 and 7, each with a random time within some microseconds of the start of a millisecond near
+-- its own. A tenth of the ids are in the first three milliseconds of the range, and a tenth in the last three.
 CREATE TEMP TABLE pairs AS
 SELECT n,
        (lpad(to_hex(ms), 12, '0') || CASE WHEN random() < 0.5 THEN '4' ELSE '7' END || substr(rest, 2, 3) ||
@@ -62,7 +62,7 @@ SELECT isempty(during) AS empty, lower_inf(during), upper_inf(during), lower_inc
        count(*) > 100 AS often
 FROM ranges GROUP BY 1, 2, 3, 4, 5, 6 ORDER BY 1, 2, 3, 4, 5, 6;
 
--- NULL, and the bounds one by one.
+-- Comparisons with NULL, and with each kind of bound.
 SELECT at < id, at <= id, at >= id, at > id, id < at, id <= at, id >= at, id > at
 FROM (VALUES (NULL::uuid, now()), (comb_uuid(), NULL)) AS v (id, at);
 SELECT during, id <@ during AS "id <@", during @> id AS "@> id", NULL::uuid <@ during AS "NULL <@", NOT id <@ during AS "NOT <@",
@@ -74,14 +74,14 @@ FROM (VALUES ('017f22e2-79b0-7cc3-98c4-dc0c0c07398f'::uuid)) AS v (id), -- 2022-
                   '[2022-02-22 19:22:22+00,2022-02-22 19:22:22+00]', '(1900-01-01 00:00:00+00,1960-01-01 00:00:00+00)',
                   '[20000-01-01 00:00:00+00,30000-01-01 00:00:00+00)']::tstzrange[]) AS during;
 
--- Times that no id holds.
+-- Times outside the range of ids.
 SELECT beyond, count(*) FILTER (WHERE id < beyond) AS lt, count(*) FILTER (WHERE id <= beyond) AS le,
        count(*) FILTER (WHERE id >= beyond) AS ge, count(*) FILTER (WHERE id > beyond) AS gt, count(*) AS ids
 FROM pairs, unnest(ARRAY['-infinity', '1969-12-31 23:59:59.999999+00', '10889-08-02 05:31:50.656+00',
                          '20000-01-01 00:00:00+00', 'infinity']::timestamptz[]) AS beyond
 GROUP BY beyond ORDER BY beyond;
 
--- Hot ids, by their own time.
+-- Hot ids are compared by the time that hot_timestamp() returns.
 SELECT count(*) AS pairs,
        count(*) FILTER (WHERE (id >= hot_boundary(at)) <> (hot_timestamp(id) >= at)) AS wrong
 FROM (SELECT hot_uuid(n, second) AS id, second + (floor(random() * 5) - 2) * interval '500000 us' + us * interval '1 us' AS at
@@ -90,7 +90,7 @@ FROM (SELECT hot_uuid(n, second) AS id, second + (floor(random() * 5) - 2) * int
                            CASE n % 10 WHEN 0 THEN 0 WHEN 1 THEN 4294967295
                                        ELSE (n * 429496.0)::bigint END * interval '1 second' AS second) AS s) AS p;
 
--- Each operator has its commutator and its negator, and they are each other's.
+-- Operators name their commutators and negators, and these name them in turn.
 SELECT o.oid::regoperator AS operator, o.oprcom::regoperator AS commutator, o.oprnegate::regoperator AS negator,
        c.oprcom = o.oid AND (o.oprnegate = 0 OR n.oprnegate = o.oid) AS mutual
 FROM pg_depend AS d JOIN pg_operator AS o ON d.objid = o.oid
@@ -100,7 +100,7 @@ WHERE d.refclassid = 'pg_extension'::regclass AND d.classid = 'pg_operator'::reg
   AND d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'comb')
 ORDER BY o.oid::regoperator::text COLLATE "C";
 
--- pg_partman's decoder.
+-- comb_time_decoder() is the decoder for pg_partman.
 SELECT comb_time_decoder(comb_boundary('2026-12-01 00:00:00+00')::text), comb_time_decoder(NULL);
 \set VERBOSITY terse
 SELECT comb_time_decoder('December');

@@ -1,4 +1,4 @@
--- What the extension consists of, and how each part is declared.
+-- The parts of the extension, and how each is declared.
 SELECT p.oid::regprocedure AS function, p.provolatile AS volatile, p.proisstrict AS strict, p.proparallel AS parallel,
        p.proleakproof AS leakproof, l.lanname AS language
 FROM pg_depend AS d JOIN pg_proc AS p ON d.objid = p.oid JOIN pg_language AS l ON p.prolang = l.oid
@@ -6,7 +6,8 @@ WHERE d.refclassid = 'pg_extension'::regclass AND d.classid = 'pg_proc'::regclas
   AND d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'comb')
 ORDER BY p.oid::regprocedure::text COLLATE "C";
 
--- Everything has a comment, but for array types, which PostgreSQL makes by itself and 17 counts as members.
+-- Every part has a comment, except array types. PostgreSQL creates these by itself, and PostgreSQL 17 counts them as
+-- parts.
 SELECT pg_describe_object(d.classid, d.objid, 0) AS without_comment
 FROM pg_depend AS d
 WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e'

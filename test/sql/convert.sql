@@ -1,4 +1,4 @@
--- From one layout to another.
+-- comb_convert() moves ids from one layout to another.
 SET TimeZone = 'UTC'; SET DateStyle = 'ISO';
 
 CREATE FUNCTION outcome(query text) RETURNS text LANGUAGE plpgsql AS $$
@@ -12,7 +12,7 @@ EXCEPTION WHEN OTHERS THEN
   RETURN concat_ws(E'\n', state || ': ' || message, nullif(detail, ''), nullif(hint, ''));
 END $$;
 
--- Which pairs can be converted.
+-- The pairs of layouts that can be converted.
 CREATE TEMP TABLE pairs AS
 SELECT source, target FROM comb_inspect('00000000-0000-0000-0000-000000000000') AS sources (source),
      comb_inspect('00000000-0000-0000-0000-000000000000') AS targets (target)
@@ -21,7 +21,8 @@ WHERE source IN ('hot', 'v1', 'v6', 'newsequentialid')
 DELETE FROM pairs WHERE outcome(format('SELECT comb_convert(%L, %L, %L)', gen_random_uuid(), source, target)) LIKE '22023: cannot%';
 SELECT source, string_agg(target, ', ' ORDER BY target) AS targets FROM pairs GROUP BY source ORDER BY source;
 
--- Each, on random ids of times from 1970 to 2079: no two become one, back is what was, time and its order are kept.
+-- Each pair, with random ids from 1970 to 2079: different ids stay different, converting back returns the same id, and
+-- times keep their values and their order.
 CREATE TEMP TABLE converted AS
 SELECT source, target, id, comb_timestamp(id, source) AS before, comb_convert(id, source, target) AS other,
        comb_timestamp(comb_convert(id, source, target), target) AS after
@@ -37,7 +38,7 @@ FROM converted;
 SELECT count(*) AS neighbours, count(*) FILTER (WHERE after < lag) AS turned_round
 FROM (SELECT after, lag(after) OVER (PARTITION BY source, target ORDER BY before) AS lag FROM converted) AS o;
 
--- Where the bytes go: the time, and what stood where it goes.
+-- The bytes of the time move to their new place, and the bytes that were there take the old place.
 SELECT source, target, comb_convert('00010203-0405-4607-8809-0a0b0c0d0e0f', source, target) AS converted
 FROM pairs WHERE source IN ('postgres', 'mssql', 'oracle') AND target IN ('postgres', 'v7', 'mssql', 'oracle')
 UNION ALL
@@ -45,17 +46,18 @@ SELECT source, target, comb_convert('00010203-0405-0607-0809-0a0b0c0d0e0f', sour
 FROM pairs WHERE source IN ('process_ticks', 'ticks') OR source = 'legacy' AND target = 'legacy_postgres'
 ORDER BY source, target;
 
--- One id in all layouts that it can have.
+-- One id in all layouts to which it can be converted.
 SELECT target, comb_convert(id, 'legacy', target) AS converted, comb_timestamp(comb_convert(id, 'legacy', target), target) AS time
 FROM pairs, (VALUES ('e25afe33-db2d-4502-9bf0-919001862cc4'::uuid)) AS v (id) WHERE source = 'legacy' ORDER BY target;
 
--- The ticks past a day's end become its last milliseconds; before it and after they stay apart.
+-- Layout legacy can encode ticks past the end of a day. They become the last milliseconds of the day, and stay
+-- different from the ticks before.
 SELECT to_hex(ticks) AS ticks, comb_timestamp(id, 'legacy') AS legacy,
        comb_timestamp(comb_convert(id, 'legacy', 'postgres'), 'postgres') AS postgres
 FROM generate_series(25919998, 25920002) AS ticks,
      LATERAL (SELECT ('ebad9a81-bfb3-4929-bd00-b125' || lpad(to_hex(ticks), 8, '0'))::uuid AS id) AS i;
 
--- Why not, and what else.
+-- Errors, and what to do instead.
 SELECT outcome(format('SELECT comb_convert(%L, %L, %L)', id, source, target))
 FROM (VALUES ('fdb8c78c-f8ab-4a46-8bb1-7f0a5c3ba2e1', 'postgres', 'legacy'),
              ('fdb8c78c-f8ab-4a46-8bb1-7f0a5c3ba2e1', 'mssql', 'process_ticks'),
@@ -77,7 +79,7 @@ FROM (VALUES ('fdb8c78c-f8ab-4a46-8bb1-7f0a5c3ba2e1', 'postgres', 'legacy'),
              ('e25afe33-db2d-4502-9bf0-63de00000000', 'legacy', 'oracle'),
              ('5cb31d3d-3793-428e-beb0-a2e4047e255c', 'legacy', 'postgres')) AS v (id, source, target);
 
--- SQL Server's order.
+-- comb_to_mssql() and comb_from_mssql() convert to SQL Server's order and back.
 \getenv folder PG_ABS_SRCDIR
 \set file :folder '/vectors/mssql_order.csv'
 \set lines `cat :'file'`

@@ -1,15 +1,15 @@
--- Rows that the planner expects in ranges of time: at most 1.5 times too many or too few, and those of a timestamp
--- column that has the same times.
+-- The planner's row estimates for ranges of time are at most a factor of 1.5 wrong, and the same as for a timestamp
+-- column with the same times.
 --
--- A row every 12 seconds for 30 days, so a bin of the histogram covers 7 hours.
+-- The table has a row every 12 seconds for 30 days, so a bin of the histogram covers 7 hours.
 CREATE TABLE estimated (id uuid PRIMARY KEY, created_at timestamptz UNIQUE, n int);
 INSERT INTO estimated
 SELECT comb_uuid(at), at, n FROM generate_series(0, 215999) AS n,
      LATERAL (SELECT timestamptz '2026-01-01' + n * interval '12 seconds') AS t (at);
 VACUUM ANALYZE estimated;
 
--- Rows that the plan's first node expects, or the one below where that node changes rows. RANGE stands for 20 minutes,
--- which are 100 rows.
+-- Returns the row estimate of the plan's first node, or of the node below a ModifyTable. RANGE is replaced by a
+-- condition for 20 minutes, which contain 100 rows.
 CREATE FUNCTION with_range(query text) RETURNS text LANGUAGE sql AS $$
   SELECT replace(query, 'RANGE', 'id <@ tstzrange(''2026-01-09 10:00'', ''2026-01-09 10:20'')') $$;
 CREATE FUNCTION expected_rows(query text) RETURNS float8 LANGUAGE plpgsql AS $$
@@ -32,7 +32,7 @@ END $$;
 CREATE FUNCTION is_near(expected float8, actual float8) RETURNS bool LANGUAGE sql AS
 $$ SELECT expected BETWEEN actual / 1.5 AND actual * 1.5 $$;
 
--- With $ for the column. The estimate may differ by the rounding to a row.
+-- Compares the estimates for both columns, with which $ is replaced. They may differ by one row because of rounding.
 CREATE FUNCTION is_as_timestamp(query text) RETURNS bool LANGUAGE sql AS $$
   SELECT abs(expected_rows(replace(query, '$', 'id')) - expected_rows(replace(query, '$', 'created_at'))) <= 1 $$;
 
@@ -44,7 +44,7 @@ FROM unnest('{1 minute,10 minutes,1 hour,1 day,1 week}'::interval[]) AS size,
      format('SELECT * FROM estimated WHERE $ >= %L::timestamptz AND $ < %L::timestamptz', first, first + size) AS query
 GROUP BY size ORDER BY size;
 
--- The two ends of the table, where the planner looks into the index, and times past them.
+-- At both ends of the table the planner looks into the index. Times past the ends are estimated too.
 SELECT query, is_near(expected_rows(replace(query, '$', 'id')), actual_rows(replace(query, '$', 'id'))) AS near,
        is_as_timestamp(query) AS as_timestamp
 FROM unnest(ARRAY['SELECT * FROM estimated WHERE $ < timestamptz ''2026-01-01 00:10''',
@@ -53,7 +53,7 @@ SELECT bound, expected_rows(format('SELECT * FROM estimated WHERE id < %L::times
        expected_rows(format('SELECT * FROM estimated WHERE id >= %L::timestamptz', bound)) AS after
 FROM unnest('{-infinity,1960-01-01,2025-12-31,2026-02-01,20000-01-01,infinity}'::timestamptz[]) AS bound;
 
--- One minute of a table that is 100,000 times as large.
+-- One minute of a table that appears to be 100,000 times as large.
 BEGIN;
 UPDATE pg_class SET reltuples = 2.16e10 WHERE relname = 'estimated';
 SELECT DISTINCT
@@ -64,7 +64,7 @@ FROM generate_series(timestamptz '2026-01-27', '2026-01-29', '5 hours') AS first
             first + interval '1 minute') AS query;
 ROLLBACK;
 
--- All the ways to write a range, and all places for one. 20 minutes are 100 rows.
+-- A range can be written in many ways and in many places. It is 20 minutes, which contain 100 rows.
 CREATE TABLE forms (place text, condition text);
 INSERT INTO forms VALUES
 ('operators', 'id >= timestamptz ''2026-01-09 10:00'' AND id < timestamptz ''2026-01-09 10:20'''),
@@ -104,8 +104,8 @@ RESET plan_cache_mode;
 DEALLOCATE times;
 DEALLOCATE range;
 
--- Subqueries, with the condition outside, where it can be moved inside or not; common table expressions; UNION ALL.
--- Views, and views that are security barriers.
+-- The condition is outside a subquery, a common table expression, a UNION ALL or a view, also one that is a security
+-- barrier. The planner can move it inside some of these.
 CREATE VIEW plain AS SELECT * FROM estimated;
 CREATE VIEW barrier WITH (security_barrier) AS SELECT * FROM estimated;
 SELECT source, is_near(expected_rows(query), actual_rows(query)) AS near
@@ -125,7 +125,7 @@ SELECT is_near(expected_rows('WITH s AS MATERIALIZED (SELECT * FROM estimated WH
 SELECT is_near(expected_rows('UPDATE estimated SET n = 0 WHERE RANGE'), 100) AS update,
        is_near(expected_rows('DELETE FROM estimated WHERE RANGE'), 100) AS delete;
 
--- An OR across a join, which the planner takes apart and estimates before the rest.
+-- The planner splits an OR across a join, and estimates its parts before the rest.
 CREATE TABLE kinds (kind int, name text);
 INSERT INTO kinds SELECT kind, 'kind ' || kind FROM generate_series(0, 99) AS kind;
 ANALYZE kinds;
@@ -145,7 +145,7 @@ FROM (VALUES ('SELECT * FROM estimated AS e JOIN kinds AS k ON k.kind = e.n % 10
                       AND e.$ < timestamptz ''2026-01-17 10:50'')')
      ) AS q (query);
 
--- Partitions and inheritance: each table is estimated by statistics of its own.
+-- Partitions and inheritance: each table is estimated by its own statistics.
 CREATE TABLE parted (id uuid PRIMARY KEY, n int) PARTITION BY RANGE (id);
 CREATE TABLE parted_1 PARTITION OF parted
 FOR VALUES FROM (comb_boundary('2026-01-01')) TO (comb_boundary('2026-01-09 10:10'));
@@ -166,7 +166,8 @@ SELECT is_near(expected_rows('EXECUTE times (''2026-01-09 10:00'', ''2026-01-09 
 RESET plan_cache_mode;
 DEALLOCATE times;
 
--- A foreign key: a third is null, a third has one of four values on the 9th from 10 o'clock on, 10 minutes apart.
+-- A foreign key. A third of its values is NULL. A third is one of four keys, which are 10 minutes apart from 10:00 on
+-- January 9.
 CREATE TABLE referring (id uuid, created_at timestamptz);
 INSERT INTO referring
 SELECT e.id, e.created_at FROM generate_series(0, 215999) AS m (n)
@@ -206,8 +207,8 @@ SELECT is_near(expected_rows('SELECT * FROM estimated WHERE RANGE'), 100) AS row
 RESET ROLE;
 ALTER TABLE estimated DISABLE ROW LEVEL SECURITY;
 
--- Half of the ids are random. Ranges of time are estimated as before, but for the last hours: their bin of the
--- histogram ends at the first random id after them, years later, and nearly all of it is empty.
+-- Half of the ids are random. Ranges of time are estimated as before, except in the last hours. Their bin of the
+-- histogram ends at the first random id after them, years later, so nearly all of it is empty.
 CREATE TABLE mixed (id uuid PRIMARY KEY);
 INSERT INTO mixed SELECT id FROM estimated UNION ALL SELECT gen_random_uuid() FROM generate_series(1, 216000);
 VACUUM ANALYZE mixed;
@@ -230,7 +231,7 @@ FROM unnest('{10 minutes,1 hour,1 day}'::interval[]) AS size,
      format('SELECT * FROM hot WHERE id >= hot_boundary(%L) AND id < hot_boundary(%L)', first, first + size) AS query
 GROUP BY size ORDER BY size;
 
--- A query without a boundary, or without a known one, has the same plan with the setting on and off.
+-- A query without a boundary, or with a boundary of unknown value, has the same plan with the setting on and off.
 CREATE FUNCTION plan_of(query text, setting text) RETURNS json LANGUAGE plpgsql AS $$
 DECLARE
   plan json;
@@ -256,8 +257,8 @@ FROM (VALUES ('SELECT * FROM estimated WHERE id >= comb_boundary(''2026-01-09 10
              ('SELECT a.id FROM estimated AS a JOIN referring AS b ON a.id >= comb_boundary(b.created_at)'),
              ('SELECT id, count(*) FROM referring GROUP BY id')) AS q (query);
 
--- An hour of one table joined to two of another: the plan is that of created_at. Without interpolation it may be
--- a nested loop over one row expected in each.
+-- An hour of one table is joined to two hours of another. The plan is the same as for created_at. Without interpolation
+-- the planner may expect one row in each table, and choose a nested loop.
 CREATE TABLE payments (id uuid PRIMARY KEY, created_at timestamptz UNIQUE, customer int);
 INSERT INTO payments SELECT comb_uuid(created_at), created_at, n * 31 % 100000 FROM estimated;
 VACUUM ANALYZE payments;

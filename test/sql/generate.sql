@@ -1,4 +1,4 @@
--- Ids for now, and for a given time: labels, fixed bits, ranges.
+-- Ids of the present time and of a given time: their labels, fixed bits and range.
 SET TimeZone = 'UTC'; SET DateStyle = 'ISO';
 
 SELECT count(*) AS ids,
@@ -6,14 +6,14 @@ SELECT count(*) AS ids,
        count(*) FILTER (WHERE v7::text ~ '^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$') AS v7
 FROM (SELECT comb_uuid() AS v4, comb_uuid_v7() AS v7 FROM generate_series(1, 10000)) AS made;
 
--- Both come from one sequence, on the clock of now.
+-- Both functions use one sequence, which follows the clock.
 WITH made AS MATERIALIZED (SELECT comb_uuid() AS a, comb_uuid_v7() AS b, comb_uuid() AS c)
 SELECT a < c AS ascending,
        comb_timestamp_micros(a) BETWEEN now() AND clock_timestamp() AS a_is_now,
        comb_timestamp_micros(b) BETWEEN comb_timestamp_micros(a) AND comb_timestamp_micros(c) AS b_between
 FROM made;
 
--- 58 bits are random: over a thousand ids of one time each is seen both set and not.
+-- 58 bits are random: in a thousand ids of one time, each of these bits is set in some and clear in others.
 SELECT label,
        replace(bit_and(bits)::text, '1', '#') AS always,
        replace((~bit_or(bits))::text, '1', '#') AS never
@@ -24,13 +24,13 @@ FROM (SELECT '4' AS label, ('x' || replace(comb_uuid('2026-11-20 12:00:00.123456
       FROM generate_series(1, 1000)) AS made
 GROUP BY label ORDER BY label;
 
--- The ends of the range.
+-- The first and the last time in the range.
 SELECT left(comb_uuid('1970-01-01 00:00:00+00')::text, 20) || '...' AS first,
        left(comb_uuid_v7('10889-08-02 05:31:50.655999+00')::text, 18) || '...' AS last,
        comb_timestamp_micros(comb_uuid('1970-01-01 00:00:00+00')) AS first_time,
        comb_timestamp_micros(comb_uuid_v7('10889-08-02 05:31:50.655999+00')) AS last_time;
 
--- Beyond them.
+-- Times outside the range raise an error.
 DO $$
 DECLARE
   call text; at timestamptz; message text; detail text;

@@ -1,7 +1,7 @@
--- Hot ids: the shard and the time inside.
+-- Hot ids contain a shard and a time.
 SET TimeZone = 'UTC'; SET DateStyle = 'ISO';
 
--- HotGuid's own.
+-- The test vectors of HotGuid.
 \getenv folder PG_ABS_SRCDIR
 \set file :folder '/vectors/hot_shard.csv'
 \set lines `cat :'file'`
@@ -13,16 +13,16 @@ SELECT count(*) AS vectors,
        count(*) FILTER (WHERE hot_shard(hot_uuid(shard, at)) = shard AND hot_timestamp(hot_uuid(shard, at)) = at) AS written
 FROM vectors;
 
--- Any shard, little-endian in the last four bytes.
+-- Any shard is stored in the last four bytes, little-endian.
 SELECT shard, right(hot_uuid(shard)::text, 8) AS bytes, hot_shard(hot_uuid(shard)) = shard AS read
 FROM unnest(ARRAY[0, 1, 258, 2147483647, -1, -2147483648]) AS shard;
 
--- The time is now. A given time wraps after 2106, as HotGuid's does.
+-- Without a given time, the time is the present one. A given time wraps around in 2106, as in HotGuid.
 SELECT hot_timestamp(hot_uuid(1)) BETWEEN now() - interval '1 minute' AND clock_timestamp() AS now;
 SELECT hot_timestamp(hot_uuid(1, at)) FROM unnest(ARRAY['1970-01-01 00:00:00+00', '2026-11-20 12:00:00.999999+00',
   '2106-02-07 06:28:15.999999+00', '2106-02-07 06:28:16+00']::timestamptz[]) AS at;
 
--- Ids ascend whatever their shards are, and their stamps are those of one sequence with the other kinds of id.
+-- Ids ascend whatever their shards are, and share one sequence with the other kinds of id.
 CREATE FUNCTION hot_micros(id uuid) RETURNS timestamptz LANGUAGE sql
 RETURN hot_timestamp(id) + (('x' || translate(substr(id::text, 10, 8), '-', ''))::bit(28) >> 2)::int / 65536.0 * interval '1 ms';
 CREATE TEMP TABLE made AS
@@ -36,8 +36,8 @@ FROM (SELECT *, lag(c) OVER (ORDER BY n) AS c_before FROM made) AS pairs;
 SELECT count(*) AS times, count(*) FILTER (WHERE hot_micros(hot_uuid(1, at)) = at) AS kept
 FROM (SELECT timestamptz '2026-11-20 11:59:59.998+00' + n * interval '7 us' AS at FROM generate_series(1, 1000) AS n) AS given;
 
--- For a given time, the 38 bits between the fraction and the shard are random: over a thousand ids each is seen both set
--- and not.
+-- For a given time, the 38 bits between the fraction and the shard are random: in a thousand ids, each of these bits is
+-- set in some and clear in others.
 SELECT count(DISTINCT id) AS different, replace((~(bit_or(bits) & ~bit_and(bits)))::text, '1', '#') AS fixed
 FROM (SELECT hot_uuid(9, '2026-11-20 12:00:00.123456+00') AS id FROM generate_series(1, 1000)) AS made,
      LATERAL (SELECT ('x' || replace(id::text, '-', ''))::bit(128) AS bits) AS b;

@@ -1,10 +1,10 @@
--- What is this id?
+-- comb_inspect() returns the time of an id in each layout, and whether that time is plausible.
 SET TimeZone = 'UTC'; SET DateStyle = 'ISO';
 
 SELECT * FROM comb_inspect('d01c25cc-63a7-47cc-b5ba-018e5f3bff48');
 SELECT count(*) FROM comb_inspect(NULL);
 
--- A thousand ids of each layout, from 2005 to now: the true one is always among the plausible.
+-- For a thousand ids of each layout, from 2005 to now, the true layout is always plausible.
 CREATE TEMP TABLE made AS
 SELECT layout, at, n, CASE
          WHEN layout = 'hot' THEN hot_uuid(n, at)
@@ -21,7 +21,7 @@ FROM (SELECT layout FROM comb_inspect('00000000-0000-0000-0000-000000000000')) A
 SELECT layout, count(*) AS ids, count(*) FILTER (WHERE plausible AND abs(extract(epoch FROM i.at - made.at)) <= 1) AS found
 FROM made, comb_inspect(id) AS i (guess, at, plausible) WHERE guess = layout GROUP BY layout ORDER BY layout;
 
--- Which others are plausible, too, for many of them.
+-- Other layouts that are plausible for many of these ids.
 SELECT layout, guess AS taken_for, CASE WHEN count(*) = 1000 THEN 'all' WHEN count(*) BETWEEN 120 AND 280 THEN 'a fifth' END AS of_them
 FROM (SELECT layout, id FROM made UNION ALL SELECT 'random', gen_random_uuid() FROM generate_series(1, 1000)) AS m,
      comb_inspect(id) AS i (guess, at, plausible)

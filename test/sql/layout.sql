@@ -1,7 +1,7 @@
--- The layouts of COMBs: read, set and made.
+-- The layouts of other libraries: reading, setting and generating ids.
 SET TimeZone = 'UTC'; SET DateStyle = 'ISO';
 
--- The vectors of the libraries that the layouts come from.
+-- Test vectors of the libraries that define the layouts.
 \getenv folder PG_ABS_SRCDIR
 \set file :folder '/vectors/layouts.csv'
 \set lines `cat :'file'`
@@ -14,7 +14,7 @@ SELECT layout, count(*) AS vectors, count(*) FILTER (WHERE comb_timestamp(id, la
        count(base) AS bases, count(*) FILTER (WHERE comb_set_timestamp(base, at, layout) = id) AS set
 FROM vectors GROUP BY layout ORDER BY layout;
 
--- NHibernate and Magnum divide by 3.333333, so their ticks run ahead by up to two in a day.
+-- NHibernate and Magnum divide by 3.333333, so their ticks are up to two ahead by the end of a day.
 \set file :folder '/vectors/nhibernate.csv'
 \set lines `cat :'file'`
 SELECT count(*) AS vectors,
@@ -22,7 +22,7 @@ SELECT count(*) AS vectors,
 FROM (SELECT split_part(line, ',', 1)::uuid AS id, split_part(line, ',', 2)::timestamptz AS at
       FROM string_to_table(:'lines', E'\n') WITH ORDINALITY AS l (line, n) WHERE n > 1) AS nhibernate;
 
--- Examples printed in the documents that the layouts come from.
+-- Examples from the documents that define the layouts.
 SELECT layout, id, comb_timestamp(id, layout) AS time
 FROM (VALUES ('sequential_string', '39babcb4-e446-4ed5-4012-2e27653a9d13'::uuid),
              ('sequential_end', 'a47ec5e3-8d62-4cc1-e132-39babcb4e47a'),
@@ -37,7 +37,8 @@ FROM (VALUES ('sequential_string', '39babcb4-e446-4ed5-4012-2e27653a9d13'::uuid)
              ('v6', '1ec9414c-232a-6b00-b3c8-9f6bdeced846'),
              ('v7', '017f22e2-79b0-7cc3-98c4-dc0c0c07398f')) AS examples (layout, id);
 
--- New ids: their label, the present time, a given one at the layout's resolution, and random bits elsewhere.
+-- New ids have the layout's label and the present time, or a given time at the layout's resolution. Their other bits
+-- are random.
 CREATE TEMP TABLE made_layouts AS
 SELECT layout FROM comb_inspect('00000000-0000-0000-0000-000000000000') WHERE layout NOT IN ('hot', 'v1', 'v6', 'newsequentialid');
 SELECT layout,
@@ -53,7 +54,7 @@ FROM (SELECT layout, comb_generate(layout, '2026-11-20 12:00:00.123456+00') AS i
      LATERAL (SELECT ('x' || replace(id::text, '-', ''))::bit(128) AS bits) AS b
 GROUP BY layout ORDER BY layout;
 
--- Those of the sequence keep the microsecond, and ascend with each other.
+-- Layouts postgres and v7 keep the microsecond. The layouts that use the sequence ascend with each other.
 SELECT layout, comb_timestamp_micros(comb_generate(layout, '2026-11-20 12:00:00.123456+00'))
 FROM unnest(ARRAY['postgres', 'v7']) AS layout;
 CREATE TEMP TABLE sequence AS
@@ -65,7 +66,8 @@ SELECT count(*) FILTER (WHERE a >= b) AS a_b,
        count(*) FILTER (WHERE d_before >= comb_set_timestamp(a, comb_timestamp(a), 'v7')) AS d_a
 FROM (SELECT *, lag(d) OVER (ORDER BY n) AS d_before FROM sequence) AS pairs;
 
--- process_ticks: eight bytes that stay, then ticks that go up by one at least, in SQL Server's order.
+-- An id of process_ticks has eight bytes that stay the same in a session, then ticks that increase by at least one.
+-- These ids ascend in SQL Server's order.
 SELECT count(DISTINCT left(id::text, 18)) AS halves,
        count(*) FILTER (WHERE comb_from_mssql(id) <= comb_from_mssql(before)) AS not_greater
 FROM (SELECT id, lag(id) OVER (ORDER BY n) AS before
@@ -75,7 +77,7 @@ SELECT left(comb_generate('process_ticks')::text, 18) AS half \gset
 SET TimeZone = 'UTC'; SET DateStyle = 'ISO';
 SELECT left(comb_generate('process_ticks')::text, 18) <> :'half' AS another_in_another_session;
 
--- The ends of each range, kept; and beyond them.
+-- The first and the last time of each range are kept. Times outside raise an error.
 CREATE FUNCTION outcome(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   result text; state text; message text; detail text; hint text;
@@ -105,12 +107,13 @@ SELECT layout, at, left(outcome(format('SELECT comb_set_timestamp(nil(), %L, %L)
        CASE layout WHEN 'hot' THEN '' ELSE left(outcome(format('SELECT comb_generate(%L, %L)', layout, at)), 5) END AS generate
 FROM ranges, unnest(ARRAY['-infinity', 'infinity', '4713-01-01 00:00:00+00 BC', '294276-12-31 23:59:59.999999+00']::timestamptz[]) AS at;
 
--- Layouts that cannot be made or set.
+-- Layouts for which ids cannot be generated or their time set.
 SELECT outcome(query) FROM (VALUES ('SELECT comb_generate(''hot'')'), ('SELECT comb_generate(''hot'', now())'),
   ('SELECT comb_generate(''v1'')'), ('SELECT comb_generate(''newsequentialid'', now())'),
   ('SELECT comb_set_timestamp(nil(), now(), ''v6'')')) AS v (query);
 
--- A name is taken exactly as it is written, from any type that casts to text. Each function lists the names.
+-- A layout's name is matched exactly, and may be of any type that casts to text. The error of each function lists the
+-- names.
 SELECT outcome('SELECT comb_timestamp(nil(), ''guid'')');
 SELECT split_part(outcome(format('SELECT comb_timestamp(nil(), %L)', name)), E'\n', 1) AS outcome
 FROM unnest(ARRAY['', 'v', 'v77', 'V7', ' v7', 'mssql ']) AS name;
@@ -120,7 +123,8 @@ FROM (VALUES ('SELECT comb_generate(''guid'')'), ('SELECT comb_generate(''guid''
   ('SELECT comb_convert(nil(), ''mssql'', ''guid'')')) AS v (query);
 SELECT comb_timestamp(nil(), 'mssql'::varchar), comb_timestamp(nil(), 'mssql'::name), comb_timestamp(nil(), 'mssql'::varchar(10));
 
--- A query over mixed data goes through. Version 4 keys have no time as v7, where one in ten would be past the year 9999.
+-- A query over mixed data raises no error. Layout v7 returns NULL for version 4 keys, because one in ten would have a
+-- time past the year 9999.
 SELECT count(*) AS ids, count(comb_timestamp(id, 'legacy')) BETWEEN 30 AND 100 AS some_legacy,
        count(comb_timestamp(id, 'v1')) AS v1, count(comb_timestamp(id, 'v6')) AS v6,
        count(comb_timestamp(id, 'newsequentialid')) BETWEEN 450 AND 800 AS some_newsequentialid, count(comb_timestamp(id, 'v7')) AS v7
@@ -129,7 +133,7 @@ FROM (SELECT gen_random_uuid() AS id FROM generate_series(1, 10000)) AS random;
 SELECT comb_generate(NULL), comb_generate('mssql', NULL), comb_set_timestamp(NULL, now(), 'mssql'),
        comb_timestamp(NULL, 'mssql'), comb_convert(NULL, 'mssql', 'oracle'), comb_to_mssql(NULL), comb_from_mssql(NULL);
 
--- The layout may differ from row to row, in each argument, and be a long text that is stored compressed.
+-- The layout can differ from row to row in each argument. It can be a long text that is stored compressed.
 SELECT layout, comb_timestamp(comb_set_timestamp(nil(), '2026-11-20 12:00:00+00', layout), layout)
 FROM unnest(ARRAY['mssql', 'hot', 'mssql', 'ticks', 'legacy', 'mssql']) AS layout;
 SELECT source, target, comb_convert('00010203-0405-4607-8809-0a0b0c0d0e0f', source, target)

@@ -1,4 +1,4 @@
--- A comb key fills its index from left to right; a random one splits pages everywhere.
+-- The index of a comb key is filled from left to right. That of a random key has page splits everywhere.
 CREATE EXTENSION pgstattuple;
 CREATE TABLE comb_key (id uuid PRIMARY KEY DEFAULT comb_uuid(), n int);
 CREATE TABLE random_key (id uuid PRIMARY KEY DEFAULT gen_random_uuid(), n int);

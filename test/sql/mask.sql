@@ -1,6 +1,6 @@
--- Version 7 ids without their time, as uuidv47 shows them.
+-- comb_mask() hides the time of version 7 ids, as uuidv47 does.
 
--- The vectors of uuidv47, to the byte and back.
+-- The test vectors of uuidv47 are masked and unmasked byte for byte.
 \getenv folder PG_ABS_SRCDIR
 \set file :folder '/vectors/uuidv47.csv'
 \set lines `cat :'file'`
@@ -11,7 +11,7 @@ FROM string_to_table(:'lines', E'\n') WITH ORDINALITY AS l (line, n) WHERE n > 1
 SELECT count(*) AS vectors, count(*) FILTER (WHERE comb_mask(id, key) = masked) AS masked,
        count(*) FILTER (WHERE comb_unmask(masked, key) = id) AS unmasked FROM vectors;
 
--- Ids made here, with keys that a table holds.
+-- New ids are masked with different keys from a table.
 CREATE TEMP TABLE keys (n int, key bytea);
 INSERT INTO keys SELECT n, substr(sha256(n::text::bytea), 1, 16) FROM generate_series(1, 100) AS n;
 SELECT count(*) AS ids, count(DISTINCT comb_mask(id, key)) AS masked,
@@ -20,7 +20,7 @@ SELECT count(*) AS ids, count(DISTINCT comb_mask(id, key)) AS masked,
        count(*) FILTER (WHERE substr(comb_mask(id, key)::text, 16) <> substr(id::text, 16)) AS more_changed
 FROM (SELECT comb_uuid_v7() AS id, key FROM keys, generate_series(1, 100)) AS made;
 
--- The same time gives different first bits.
+-- The first bits of ids with the same time differ.
 SELECT count(DISTINCT left(comb_mask(comb_uuid_v7('2026-11-20 12:00:00+00'), key)::text, 13)) AS different FROM keys;
 
 -- A wrong key raises no error. It returns another id of version 7.
@@ -28,7 +28,7 @@ SELECT count(*) AS others FROM keys AS a JOIN keys AS b ON a.n < b.n,
   LATERAL (SELECT comb_unmask(comb_mask('017f22e2-79b0-7cc3-98c4-dc0c0c07398f', a.key), b.key) AS id) AS wrong
 WHERE id::text ~ '^.{8}-.{4}-7cc3-98c4-dc0c0c07398f$' AND id <> '017f22e2-79b0-7cc3-98c4-dc0c0c07398f';
 
--- What raises an error.
+-- Keys and ids that raise an error.
 CREATE FUNCTION outcome(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   result text; state text; message text; detail text;

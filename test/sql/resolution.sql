@@ -1,5 +1,5 @@
--- What an expression meant without the operators on uuid and time, it means with them: over all pairs of a type that they
--- touch, or an untyped literal, and any other type.
+-- An expression that could be parsed without comb's operators means the same with them. All pairs are tested of a type
+-- that the operators use, or an untyped literal, and any other type.
 CREATE DOMAIN key AS uuid;
 CREATE DOMAIN moment AS timestamptz;
 CREATE DOMAIN period AS tstzrange;
@@ -13,7 +13,7 @@ EXCEPTION WHEN undefined_function OR ambiguous_function THEN
   RETURN false;
 END $$;
 
--- Whether the view that parses() has made uses an operator of the extension; drops it.
+-- Returns whether the view that parses() has created uses an operator of the extension, and drops the view.
 CREATE FUNCTION uses_comb() RETURNS bool LANGUAGE plpgsql AS $$
 DECLARE
   uses bool;
@@ -45,7 +45,7 @@ CREATE EXTENSION comb;
 SELECT count(*) > 400 AS many_parse FROM without;
 SELECT expression AS changed FROM without WHERE CASE WHEN parses(expression) THEN uses_comb() ELSE true END ORDER BY expression COLLATE "C";
 
--- What is new, with <=> for all four.
+-- The expressions that only comb's operators make valid. <=> stands for <, <=, >= and >.
 SELECT DISTINCT regexp_replace(expression, ' (<|<=|>=|>) ', ' <=> ') COLLATE "C" AS expression FROM expressions
 WHERE expression NOT IN (SELECT expression FROM without) AND parses(expression) AND uses_comb() ORDER BY 1;
 

@@ -1,4 +1,4 @@
--- Nothing that a user puts ahead in the search path changes what a function does.
+-- Objects of a user at the front of the search path do not change what a function does.
 CREATE SCHEMA tricks;
 CREATE FUNCTION tricks.wrong(uuid, uuid) RETURNS bool LANGUAGE sql AS 'SELECT false';
 CREATE FUNCTION tricks.wrong(timestamptz, timestamptz) RETURNS bool LANGUAGE sql AS 'SELECT false';
@@ -20,13 +20,14 @@ CREATE DOMAIN tricks.text AS int4;
 CREATE DOMAIN tricks.int4 AS text;
 CREATE DOMAIN tricks.tstzrange AS text;
 
--- What was read and made with the usual path ...
+-- Ids are made and read with the usual search path.
 CREATE TEMP TABLE before AS
 SELECT id, comb_timestamp(id) AS ms, comb_timestamp_micros(id) AS us, hot_shard(id) AS shard, hot_timestamp(id) AS s
 FROM (SELECT comb_uuid() AS id UNION ALL SELECT comb_uuid_v7() UNION ALL SELECT hot_uuid(7)) AS made;
 CREATE TEMP TABLE compared AS SELECT id, comb_timestamp(id) AS ms FROM (SELECT comb_uuid() AS id UNION ALL SELECT comb_uuid_v7()) AS made;
 
--- ... is the same with the tricks first, also for an extension that is created under them.
+-- The results are the same with the user's objects first in the search path, also after creating the extension with
+-- that search path.
 SET search_path = tricks, pg_catalog, public;
 SELECT pg_catalog.count(*) FROM before
 WHERE (ms, us, shard, s) IS NOT DISTINCT FROM (comb_timestamp(id), comb_timestamp_micros(id), hot_shard(id), hot_timestamp(id));
@@ -44,7 +45,8 @@ SELECT amopopr::pg_catalog.regoperator FROM pg_catalog.pg_amop
 WHERE amopfamily = (SELECT oid FROM pg_catalog.pg_opfamily WHERE opfname = 'hot_shard_ops') ORDER BY amopopr;
 SELECT pg_catalog.count(*) FROM compared
 WHERE id >= ms AND NOT id > ms AND ms <= id AND id <@ pg_catalog.tstzrange(ms, ms, '[]') AND NOT pg_catalog.tstzrange(ms, ms, '()') @> id;
--- Off the search path, the operators are written with their schema, or with a boundary.
+-- If the extension's schema is not in the search path, write the operators with their schema, or compare with a
+-- boundary.
 RESET search_path;
 SELECT count(*) FROM compared
 WHERE id OPERATOR(tricks.>=) ms AND id < tricks.comb_boundary_after(ms) AND id OPERATOR(tricks.<@) tstzrange(ms, ms, '[]');

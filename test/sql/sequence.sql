@@ -1,8 +1,8 @@
--- The setting, the state and the reset of the sequence, and who may use them.
+-- The setting comb.monotonicity, comb_status() and comb_reset(), and the privileges that they require.
 SELECT monotonicity, last BETWEEN now() - interval '1 minute' AND clock_timestamp() AS recent, lead < interval '0' AS behind
 FROM comb_uuid() AS id, LATERAL (SELECT * FROM comb_status() WHERE id IS NOT NULL) AS s;
 
--- A session that leaves the server's order keeps its own, and takes it along when it comes back.
+-- The ids of a session ascend when it changes to session order and back.
 CREATE TEMP TABLE ids (n int GENERATED ALWAYS AS IDENTITY, id uuid DEFAULT comb_uuid());
 INSERT INTO ids SELECT FROM generate_series(1, 1000);
 SET comb.monotonicity = session;
@@ -16,7 +16,7 @@ FROM (SELECT id, lag(id) OVER (ORDER BY n) AS before FROM ids) AS pairs;
 SELECT comb_reset();
 SELECT last <= clock_timestamp() AS at_clock FROM comb_status();
 
--- Others may look, but neither set nor reset.
+-- Other roles can call comb_status(), but can neither set comb.monotonicity nor call comb_reset().
 CREATE ROLE comb_visitor;
 SET ROLE comb_visitor;
 \set VERBOSITY sqlstate

@@ -6,7 +6,7 @@ CREATE TABLE events (id uuid PRIMARY KEY DEFAULT comb_uuid(), n int);
 INSERT INTO events SELECT comb_uuid(timestamptz '2026-11-01' + n * interval '1 minute'), n FROM generate_series(0, 9999) AS n;
 ANALYZE events;
 
--- Each operator, both ways round, alone and as its negation, is an index condition.
+-- Each operator is an index condition, with its arguments in either order, and negated.
 EXPLAIN (COSTS OFF) SELECT * FROM events WHERE id >= timestamptz '2026-11-02' AND id < timestamptz '2026-11-03';
 EXPLAIN (COSTS OFF) SELECT * FROM events WHERE id > timestamptz '2026-11-02' AND id <= timestamptz '2026-11-03';
 EXPLAIN (COSTS OFF) SELECT * FROM events WHERE timestamptz '2026-11-02' <= id AND timestamptz '2026-11-03' > id;
@@ -22,7 +22,7 @@ EXPLAIN (COSTS OFF) SELECT id, comb_timestamp(id), n FROM events WHERE id < time
 
 EXPLAIN (COSTS OFF) SELECT * FROM events WHERE id <@ tstzrange(now() - interval '1 day', now());
 
--- BRIN has them, too.
+-- A BRIN index is used with the same operators.
 CREATE TABLE log (id uuid NOT NULL DEFAULT comb_uuid(), n int);
 INSERT INTO log SELECT id, n FROM events ORDER BY id;
 CREATE INDEX log_brin ON log USING brin (id) WITH (pages_per_range = 4);
@@ -32,19 +32,19 @@ EXPLAIN (COSTS OFF) SELECT * FROM log WHERE id <@ tstzrange('2026-11-02', '2026-
 EXPLAIN (COSTS OFF) SELECT * FROM log WHERE id >= now() - interval '1 day';
 SET enable_bitmapscan = off;
 
--- All of them find the same rows.
+-- All forms of the condition return the same rows.
 SELECT (SELECT count(*) FROM events WHERE comb_timestamp(id) >= '2026-11-02' AND comb_timestamp(id) < '2026-11-03') AS read,
        (SELECT count(*) FROM events WHERE id >= timestamptz '2026-11-02' AND id < timestamptz '2026-11-03') AS compared,
        (SELECT count(*) FROM events WHERE id <@ '[2026-11-02,2026-11-03)') AS contained,
        (SELECT count(*) FROM events WHERE id BETWEEN timestamptz '2026-11-02' AND timestamptz '2026-11-03') AS between,
        (SELECT count(*) FROM log WHERE id >= timestamptz '2026-11-02' AND timestamptz '2026-11-03' > id) AS brin;
 
--- Also where the planner has to keep the call: for a range from a subquery, and within ANY.
+-- The rows are also right if the planner cannot inline the operator: for a range from a subquery, and in ANY.
 SELECT (SELECT count(*) FROM events WHERE id <@ (SELECT tstzrange('2026-11-02', '2026-11-03'))) AS from_subquery,
        (SELECT count(*) FROM events WHERE id < ANY (ARRAY['2026-11-02', '2026-11-03']::timestamptz[])) AS any,
        (SELECT count(*) FROM events WHERE timestamptz '2026-11-03' > ALL (ARRAY[id, comb_boundary('2026-11-02')])) AS all;
 
--- Partitions by time, with a primary key.
+-- A table with a primary key is partitioned by time.
 CREATE TABLE orders (id uuid PRIMARY KEY DEFAULT comb_uuid(), n int) PARTITION BY RANGE (id);
 CREATE TABLE orders_oct PARTITION OF orders FOR VALUES FROM (comb_boundary('2026-10-01')) TO (comb_boundary('2026-11-01'));
 CREATE TABLE orders_nov PARTITION OF orders FOR VALUES FROM (comb_boundary('2026-11-01')) TO (comb_boundary('2026-12-01'));
@@ -54,7 +54,7 @@ SELECT tableoid::regclass AS partition, count(*), min(comb_timestamp(id)), max(c
 FROM orders GROUP BY tableoid ORDER BY min(comb_timestamp(id));
 ANALYZE orders;
 
--- With constants, at plan time.
+-- The planner chooses partitions by constants.
 EXPLAIN (COSTS OFF) SELECT * FROM orders WHERE id >= timestamptz '2026-11-05' AND id < timestamptz '2026-11-06';
 EXPLAIN (COSTS OFF) SELECT * FROM orders WHERE id <@ '[2026-11-05,2026-11-06]';
 EXPLAIN (COSTS OFF) SELECT * FROM orders WHERE id >= timestamptz '2026-12-01';
@@ -62,7 +62,7 @@ EXPLAIN (COSTS OFF) SELECT * FROM orders WHERE id < timestamptz '2026-11-01';
 EXPLAIN (COSTS OFF) DELETE FROM orders WHERE id >= comb_boundary('2026-12-31 23:00:00');
 EXPLAIN (COSTS OFF) UPDATE orders SET n = 0 WHERE id <@ '[2026-11-05,2026-11-06)';
 
--- The tables that are scanned when a query runs.
+-- Returns the tables that are scanned when a query runs.
 CREATE FUNCTION scanned(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   plan jsonb;
@@ -74,7 +74,7 @@ BEGIN
 END $$;
 SELECT scanned('SELECT * FROM orders');
 
--- With now(), at execution.
+-- The executor chooses partitions by now().
 CREATE TABLE visits (id uuid PRIMARY KEY DEFAULT comb_uuid(), n int) PARTITION BY RANGE (id);
 DO $$ BEGIN
   EXECUTE format('CREATE TABLE visits_past PARTITION OF visits FOR VALUES FROM (MINVALUE) TO (%L)', comb_boundary(now() - interval '10 days'));
@@ -96,7 +96,7 @@ SELECT scanned($$ DELETE FROM visits WHERE id < now() - interval '11 days 30 min
 SELECT tableoid::regclass AS partition, count(*), count(*) FILTER (WHERE n = 0) AS zeros FROM visits GROUP BY 1 ORDER BY 1;
 ROLLBACK;
 
--- With parameters, through a generic plan.
+-- The executor chooses partitions by the parameters of a generic plan.
 SET plan_cache_mode = force_generic_plan;
 PREPARE between_times(timestamptz, timestamptz) AS SELECT * FROM orders WHERE id >= $1 AND id < $2;
 EXPLAIN (COSTS OFF) EXECUTE between_times('2026-11-05', '2026-11-06');
@@ -112,12 +112,12 @@ SELECT scanned($$ EXECUTE deletion('2026-12-31') $$);
 ROLLBACK;
 RESET plan_cache_mode;
 
--- In a join, for each row of the other side.
+-- In a join, the key is compared with the times in each row of the other table.
 CREATE TABLE sessions (started timestamptz, ended timestamptz, during tstzrange GENERATED ALWAYS AS (tstzrange(started, ended)) STORED);
 INSERT INTO sessions VALUES ('2026-11-02 10:00:00', '2026-11-02 12:00:00'), ('2026-11-03', '2026-11-03 00:10:00');
 ANALYZE sessions;
 
--- The plan, without the note that its sequential scan is disabled, which only some versions give.
+-- Returns a plan without the line that says that a node is disabled, which only some versions of PostgreSQL print.
 CREATE FUNCTION plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
   line text;
@@ -134,7 +134,8 @@ SELECT s.started, count(*), min(e.n), max(e.n) FROM sessions AS s JOIN events AS
 SELECT plan('SELECT s.started, o.n FROM sessions AS s JOIN orders AS o ON o.id >= s.started AND o.id < s.ended');
 SELECT scanned('SELECT s.started, o.n FROM sessions AS s JOIN orders AS o ON o.id >= s.started AND o.id < s.ended');
 
--- Under row-level security the index still serves: the operators are leakproof all through. The policy's own filter is not.
+-- Under row-level security the index is still used, because the operators are leakproof. The filter of the policy is
+-- not.
 CREATE TABLE accounts (id uuid PRIMARY KEY DEFAULT comb_uuid(), tenant text);
 INSERT INTO accounts SELECT comb_uuid(timestamptz '2026-11-01' + n * interval '1 minute'), n % 2 FROM generate_series(0, 9999) AS n;
 ANALYZE accounts;
@@ -155,21 +156,21 @@ DROP TABLE accounts;
 REVOKE ALL ON sessions FROM regress_comb_tenant;
 DROP ROLE regress_comb_tenant;
 
--- What was always so with a uuid column: literals and untyped parameters beside it are uuids.
+-- As without comb, literals and untyped parameters that are compared with a uuid column are uuids.
 PREPARE untyped AS SELECT count(*) FROM events WHERE id >= $1 AND id BETWEEN $2 AND $3 AND $4 < id AND id = ANY ($5) AND (id, n) > ($6, $7);
 SELECT parameter_types FROM pg_prepared_statements WHERE name = 'untyped';
 SELECT count(*) FROM events
 WHERE id >= '019a0000-0000-0000-0000-000000000000' AND id BETWEEN '019a0000-0000-0000-0000-000000000000' AND 'ffffffff-ffff-ffff-ffff-ffffffffffff'
   AND (id, n) > ('019a0000-0000-0000-0000-000000000000', 1) AND id <= ANY ('{ffffffff-ffff-ffff-ffff-ffffffffffff}');
 SELECT count(*) FROM events WHERE id >= '2026-11-02';
--- A literal beside a range of times is a range, and beside a time a time.
+-- A literal that is compared with a range of times is a range. One that is compared with a time is a time.
 PREPARE range_untyped AS SELECT tstzrange(started, ended) @> $1, $2 <@ tstzrange(started, ended), started >= $3 FROM sessions;
 SELECT parameter_types FROM pg_prepared_statements WHERE name = 'range_untyped';
--- Beside the key, an untyped range is a range of times.
+-- An untyped parameter after id <@ is a range of times.
 PREPARE within_untyped AS SELECT count(*) FROM events WHERE id <@ $1;
 EXECUTE within_untyped('[2026-11-02,2026-11-03)');
 
--- Views, and variables of PL/pgSQL.
+-- Operators in views, and with variables of PL/pgSQL.
 CREATE VIEW second_day AS SELECT * FROM events WHERE id >= timestamptz '2026-11-02' AND id <@ '(,2026-11-03)';
 EXPLAIN (COSTS OFF) SELECT n FROM second_day WHERE id < timestamptz '2026-11-02 01:00:00';
 DO $$

@@ -1,7 +1,7 @@
--- The time in an id.
+-- Reading the time in an id.
 SET TimeZone = 'UTC'; SET DateStyle = 'ISO';
 
--- Examples of others: RFC 9562, appendix A and B; pg_uuidv7.
+-- Examples from RFC 9562, appendices A and B, and from pg_uuidv7.
 SELECT example, comb_timestamp(id), comb_timestamp_micros(id)
 FROM (VALUES (1, 'version 1', 'c232ab00-9414-11ec-b3c8-9f6bdeced846'::uuid),
              (2, 'version 3', '5df41881-3aed-3515-88a7-2f4a814cf09e'),
@@ -15,7 +15,7 @@ FROM (VALUES (1, 'version 1', 'c232ab00-9414-11ec-b3c8-9f6bdeced846'::uuid),
              (10, 'max', 'ffffffff-ffff-ffff-ffff-ffffffffffff')) AS v (n, example, id)
 ORDER BY n;
 
--- Every microsecond of a millisecond comes back as it was, and the millisecond without it.
+-- comb_timestamp_micros() returns every microsecond as it was given. comb_timestamp() returns its millisecond.
 SELECT count(*) AS times,
        count(*) FILTER (WHERE comb_timestamp_micros(comb_uuid(at)) = at) AS comb,
        count(*) FILTER (WHERE comb_timestamp_micros(comb_uuid_v7(at)) = at) AS v7,

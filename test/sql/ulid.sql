@@ -1,7 +1,7 @@
--- Ids in 26 characters.
+-- comb_to_ulid() writes ids in 26 characters, and comb_from_ulid() reads them.
 SET TimeZone = 'UTC'; SET DateStyle = 'ISO';
 
--- The vectors, both ways.
+-- The test vectors are written and read.
 \getenv folder PG_ABS_SRCDIR
 \set file :folder '/vectors/ulid.csv'
 \set lines `cat :'file'`
@@ -15,8 +15,8 @@ SELECT count(*) AS vectors, count(*) FILTER (WHERE comb_to_ulid(id) = ulid) AS w
 -- I, L and O are read as 1, 1 and 0.
 SELECT comb_to_ulid(comb_from_ulid('O1arz3ndektsv4rrffq69g5fIl'));
 
--- The example of the specification of ULID, 1469922850259 ms after 1970. The bits in the place of a version do not
--- matter.
+-- The example of the ULID specification is 1469922850259 ms after 1970. The time can be read whatever the bits in the
+-- place of the version are.
 SELECT id, comb_timestamp(id, 'postgres') FROM comb_from_ulid('01ARZ3NDEKTSV4RRFFQ69G5FAV') AS id;
 SELECT count(*) AS ulids, count(*) FILTER (WHERE comb_timestamp(id, 'postgres') = at) AS read
 FROM generate_series(0, 255) AS n,
@@ -24,7 +24,7 @@ FROM generate_series(0, 255) AS n,
   LATERAL (SELECT comb_from_ulid(left(comb_to_ulid(comb_boundary(at)), 10) || '0' || digit || '00000000000000') AS id
            FROM substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', n % 32 + 1, 1) AS digit) AS made;
 
--- The text sorts as the id does, by bytes and in the collation of the database.
+-- The text sorts as the id does, by bytes and in the database's collation.
 CREATE TEMP TABLE sorted AS SELECT id, row_number() OVER (ORDER BY id) AS place
 FROM (SELECT gen_random_uuid() AS id FROM generate_series(1, 1000)
       UNION ALL SELECT comb_uuid() FROM generate_series(1, 1000)
@@ -33,7 +33,7 @@ SELECT count(*) FILTER (WHERE place <> by_bytes) AS by_bytes, count(*) FILTER (W
 FROM (SELECT place, row_number() OVER (ORDER BY comb_to_ulid(id) COLLATE "C") AS by_bytes,
              row_number() OVER (ORDER BY comb_to_ulid(id)) AS by_default FROM sorted) AS s;
 
--- What raises an error.
+-- Texts that raise an error.
 CREATE FUNCTION outcome(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   result text; state text; message text; detail text;

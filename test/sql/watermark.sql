@@ -1,10 +1,11 @@
--- Up to which id a table can be read without gaps, and who holds that back.
+-- comb_watermark() returns the id up to which a table can be read without gaps. comb_watermark_holders() lists the
+-- transactions that hold it back.
 CREATE TABLE made (id uuid PRIMARY KEY DEFAULT comb_uuid(), n int);
 INSERT INTO made (n) VALUES (1);
 SELECT comb_watermark() AS watermark \gset
 SELECT count(*) FILTER (WHERE id < :'watermark') AS below, count(*) FROM made;
 
--- Ids of a running transaction are above it, and hold it back until the transaction ends.
+-- The ids of a running transaction are above the watermark, and hold it back until the transaction ends.
 BEGIN;
 INSERT INTO made (n) VALUES (2);
 SELECT pid = pg_backend_pid() AS mine, now() - since < interval '1 minute' AS recent, prepared FROM comb_watermark_holders();
@@ -16,16 +17,16 @@ SELECT comb_watermark() AS released \gset
 SELECT count(*) FILTER (WHERE id < :'released') AS below, count(*) FROM made;
 SELECT :'held'::uuid >= :'watermark' AS held, :'released'::uuid > :'held' AS released;
 
--- Labels and times.
+-- The labels and the time of watermarks.
 SELECT comb_watermark()::text ~ '^.{14}4.{4}[89ab]' AS version_4, comb_watermark_v7()::text ~ '^.{14}7.{4}[89ab]' AS version_7;
 SELECT comb_timestamp(comb_watermark()) BETWEEN now() - interval '1 minute' AND clock_timestamp() AS recent;
 
--- Hot ids of all shards.
+-- hot_watermark() is above the hot ids of all shards.
 SELECT hot_uuid(-1) AS before \gset
 SELECT hot_watermark() AS watermark \gset
 SELECT :'before'::uuid < :'watermark' AS before, :'watermark' < hot_uuid(0) AS after, hot_shard(:'watermark') AS shard;
 
--- It is called in a statement of its own.
+-- A statement that requests a watermark must read no table. System catalogs are allowed.
 CREATE TABLE places (reader text PRIMARY KEY, place uuid);
 CREATE VIEW latest AS SELECT comb_watermark() AS watermark;
 CREATE FUNCTION latest() RETURNS uuid LANGUAGE sql AS 'SELECT comb_watermark()';
@@ -59,7 +60,7 @@ EXECUTE reading;
 \set VERBOSITY default
 SELECT count(*) FROM made WHERE id < comb_watermark();
 
--- A snapshot that is older than the call would miss rows.
+-- Repeatable read and serializable raise an error, because a snapshot older than the call would miss rows.
 BEGIN ISOLATION LEVEL REPEATABLE READ;
 SELECT comb_watermark();
 ROLLBACK;
@@ -67,7 +68,8 @@ BEGIN ISOLATION LEVEL SERIALIZABLE;
 SELECT comb_watermark_v7();
 ROLLBACK;
 
--- A transaction that has failed, or has rolled back to a savepoint.
+-- A transaction that failed and has ended does not hold the watermark back. One that has rolled back to a savepoint
+-- still does.
 BEGIN;
 INSERT INTO made (n) VALUES (3);
 SELECT 1 / 0;
@@ -80,7 +82,7 @@ ROLLBACK TO s;
 SELECT count(*) FROM comb_watermark_holders();
 ROLLBACK;
 
--- In session order too.
+-- The watermark holds in session order too.
 SET comb.monotonicity = session;
 SELECT comb_watermark() AS before \gset
 BEGIN;

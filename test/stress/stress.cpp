@@ -1,12 +1,12 @@
-// Asks many sessions for ids at once and checks their order: an id that is asked for after another was received must be
-// greater, no stamp and no id may come twice, nor the random bits of ids.
+// Requests ids from many sessions at once and checks their order. An id that is requested after another was received
+// must sort after it. No id, no stamp and no random bits may be repeated.
 //
 //   stress CONNINFO SESSIONS SECONDSs|IDS server|session [KIND]
 //
-// Runs for some seconds (`10s`) or until at least so many ids were made. KIND is a name in `kinds`, the first
-// by default. All ids are kept, 16 bytes each, and sorted to count what is repeated. With `session` only the order
-// within each session is demanded; that of two sessions, and stamps that are the same, are counted. Prints what was
-// made and seen; ends with 0 if the order that was demanded held, with 1 if not, with 2 on other errors.
+// Runs for a number of seconds (`10s`) or until at least a number of ids were made. KIND is a name in `kinds`, by
+// default the first. Keeps all ids, 16 bytes each, and sorts them to count repeated ones. With `session`, only the
+// order within each session is required; ids out of order between sessions, and repeated stamps, are counted but
+// allowed. Prints the counts, and returns 0 if the required order held, 1 if not, and 2 on other errors.
 #include <endian.h>
 #include <libpq-fe.h>
 
@@ -27,10 +27,10 @@
 
 namespace {
 
-// What is made, and how its bytes are compared.
+// A kind of id: how to make it, and where its bits are.
 //
-// The bytes are those of PostgreSQL's order, or those of .NET's ToByteArray (`raw`). The stamp is in the first bits,
-// between which there may be version and variant, and the random bits follow it.
+// The bytes are in PostgreSQL's order, or in that of .NET's ToByteArray (`raw`). The first `stamp_bits` bits contain
+// the stamp, with version and variant in between. The `random_bits` random bits follow.
 struct kind {
   const char* name;
   const char* expression;
@@ -53,7 +53,7 @@ constexpr kind kinds[] = {
     {"ticks", "comb_generate('ticks')", 67, 61},
 };
 
-// An id by its two halves, which compare as the id does.
+// An id as two halves, which compare as the id does.
 struct id {
   std::uint64_t high = 0;
   std::uint64_t low = 0;
@@ -66,7 +66,7 @@ struct id {
     std::memcpy(&read, sorted, sizeof read);
     return {be64toh(read.high), be64toh(read.low)};
   }
-  // `count` bits from bit `first` on.
+  // Returns `count` bits, starting at bit `first`.
   id bits(int first, int count) const {
     const auto all = static_cast<unsigned __int128>(high) << 64 | low;
     const auto cut = count == 0 ? 0 : all << first >> (128 - count);
@@ -101,7 +101,7 @@ struct session {
 
 using time_point = std::chrono::steady_clock::time_point;
 
-// Makes ids until a time, and so many at least.
+// Makes ids until a time is reached, and at least as many as wanted.
 void run(const char* conninfo, const kind& as, time_point until, std::size_t wanted, session& mine) {
   PGconn* connection = PQconnectdb(conninfo);
   if (PQstatus(connection) != CONNECTION_OK) fail(connection);
@@ -111,7 +111,7 @@ void run(const char* conninfo, const kind& as, time_point until, std::size_t wan
   mine.ids.reserve(wanted + 100);
   id last;
   for (int round = 0; mine.ids.size() < wanted || std::chrono::steady_clock::now() < until; ++round) {
-    // single ids, which meet those of other sessions most closely, and runs of them
+    // Single ids alternate most closely with those of other sessions. Every fourth query makes 100 ids.
     const char* query = (round % 4 ? one : many).c_str();
     const id before = greatest();
     PGresult* result = PQexecParams(connection, query, 0, nullptr, nullptr, nullptr, nullptr, 1);
@@ -128,7 +128,7 @@ void run(const char* conninfo, const kind& as, time_point until, std::size_t wan
   PQfinish(connection);
 }
 
-// How often what `part` gives of an id is that of the id before; sorts the ids by it.
+// Sorts the ids by what `part` returns for them, and returns how often it is equal for two neighbours.
 template <class Part>
 long count_repeated(std::vector<id>& ids, Part part) {
   std::sort(ids.begin(), ids.end(), [part](const id& a, const id& b) { return part(a) < part(b); });
@@ -177,11 +177,11 @@ int main(int argc, char** argv) {
 
   std::printf(
       "%ld ids of %s from %zu sessions in %.0f s: %ld repeated, %ld with the stamp of another, %ld with the random "
-      "bits of "
-      "another, %ld not greater than the session's last, %ld not greater than one received before\n",
+      "bits of another, %ld not greater than the session's last, %ld not greater than one received before\n",
       made, as.name, sessions.size(), took.count(), repeated, same_stamp, same_random, behind_itself, behind_others);
-  // Of 50 million ids, two have the same 58 bits by chance in one run of 230, three pairs in one of 75 million; 4547
-  // pairs have the same 38 bits. Six standard deviations more than are expected, and two pairs, pass.
+  // Chance makes pairs with the same random bits. Among 50 million ids, it makes one pair with the same 58 bits in one
+  // run in 230, and three in one run in 75 million. It makes 4547 pairs with the same 38 bits. The limit is six
+  // standard deviations and two pairs more than expected.
   const double expected = std::pow(static_cast<double>(made), 2) / std::pow(2.0, as.random_bits + 1);
   const bool as_random =
       as.random_bits == 0 || static_cast<double>(same_random) <= expected + 6 * std::sqrt(expected) + 2;

@@ -35,10 +35,12 @@ unlike($log, qr/warning:/, 'g++ gives no warnings');
 # bitcode. Its tests find their files, too.
 my $source = Comb::copy_source();
 make_path("$scratch/vpath");
-my ($ok, $output) = run_in("$scratch/vpath", "make -f '$source/Makefile' CXX='$clang -Wno-unknown-warning-option' with_llvm=no");
+my ($ok, $output) = run_in("$scratch/vpath",
+	"make -f '$source/Makefile' CXX='$clang -Wno-unknown-warning-option' with_llvm=no");
 ok($ok && -e "$scratch/vpath/comb.so", 'clang++ builds in another folder');
 unlike($output, qr/warning:/, 'clang++ gives no warnings');
-ok(-e "$scratch/vpath/src/pg/module.o" && !-e "$scratch/vpath/src/pg/module.bc", 'without bitcode where with_llvm is no');
+ok(-e "$scratch/vpath/src/pg/module.o" && !-e "$scratch/vpath/src/pg/module.bc",
+	'without bitcode where with_llvm is no');
 ($output) = (run_in("$scratch/vpath", "make -n -f '$source/Makefile' installcheck"))[1];
 like($output, qr/ln -s \Q$source\E\/expected/, 'expected results are found from another folder');
 
@@ -109,7 +111,8 @@ for my $compiler ('g++', $clang)
 # One version everywhere.
 my ($version) = contents("$top/comb.control") =~ /^default_version *= *'(.*)'/m;
 my $meta = decode_json(contents("$top/META.json"));
-is("$meta->{version} $meta->{provides}{comb}{version}", "$version.0 $version.0", 'META.json has the version of comb.control');
+is("$meta->{version} $meta->{provides}{comb}{version}",
+	"$version.0 $version.0", 'META.json has the version of comb.control');
 ok(-e "$top/sql/comb--$version.sql", 'there is a script that installs it');
 my ($newest) = contents("$top/CHANGELOG.md") =~ /^## ([0-9.]+)/m;
 is($newest, $version, 'it is the newest in CHANGELOG.md');
@@ -129,10 +132,11 @@ is($meta->{'meta-spec'}{version}, '1.0.0', 'META.json: the version of its own sp
 ok(-f "$top/$_", "META.json: there is $_") for @{ $meta->{provides}{comb} }{ 'file', 'docfile' };
 my $resources = $meta->{resources};
 ok($resources->{bugtracker}{mailto} || $resources->{bugtracker}{web}, 'META.json: where to report errors');
-is_deeply([ grep { !/^(homepage|bugtracker|repository|x_.+)$/i } keys %$resources ], [], 'META.json: kinds of resources');
+is_deeply([ grep { !/^(homepage|bugtracker|repository|x_.+)$/i } keys %$resources ],
+	[], 'META.json: kinds of resources');
 is_deeply(
-	[ grep { !/^(name|abstract|description|version|maintainer|license|release_status|prereqs|provides|resources|meta-spec|tags
-		|generated_by|no_index|x_.+)$/ix } keys %$meta ],
+	[ grep { !/^(name|abstract|description|version|maintainer|license|release_status|prereqs|provides|resources
+		|meta-spec|tags|generated_by|no_index|x_.+)$/ix } keys %$meta ],
 	[], 'META.json has no other keys');
 ok(@{ $meta->{tags} } && !grep({ !length || length > 255 || m{[/\\\x00-\x1f]} } @{ $meta->{tags} }), 'META.json: tags');
 

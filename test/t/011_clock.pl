@@ -1,25 +1,19 @@
-# A clock that steps, under sessions that make ids.
+# The clock steps back and ahead while sessions make ids.
 use strict;
 use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
 use Comb;
-use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
 my ($clock, %environment) = Comb::faked_clock();
 Comb::set_clock($clock, '+0');
-my $node = PostgreSQL::Test::Cluster->new('main');
-$node->init;
-{
-	local @ENV{ keys %environment } = values %environment;
-	$node->start;
-}
+my $node = Comb::start_server('main', environment => \%environment);
 $node->safe_psql('postgres', 'CREATE EXTENSION comb; CREATE ROLE nobody_special');
 my @old = map { $node->background_psql('postgres') } 1 .. 3;
 
-# Ids of all old sessions in turn, and of a new one.
+# Makes ids in each old session, twice in turn, and then in a new session.
 sub ids
 {
 	my @ids;
@@ -28,13 +22,13 @@ sub ids
 	return @ids;
 }
 
-# How far the ids of a session are ahead of the clock now, in seconds.
+# Returns how far the ids of a session are ahead of the clock now, in seconds.
 sub lead
 {
 	return $_[0]->query('SELECT extract(epoch FROM comb_timestamp_micros(comb_uuid()) - clock_timestamp())');
 }
 
-# Back by an hour: the order goes on, in old sessions and new ones, also amid a load.
+# The clock steps back by an hour. Order holds in old sessions and new ones, also under a load.
 my @ids = ids();
 my $stress = Comb::build_stress();
 my ($out, $err);
@@ -52,14 +46,14 @@ cmp_ok(lead($old[0]), '>', 3500, 'ids stay where they were');
 like($node->safe_psql('postgres', 'SELECT monotonicity, lead > interval \'50 minutes\' FROM comb_status()'),
 	qr/^server\|t$/, 'and comb_status tells their lead');
 
-# Ahead again: ids follow the clock.
+# The clock steps ahead. Ids follow it.
 Comb::set_clock($clock, '+60');
 push @ids, ids();
 ok(Comb::ascending(@ids), 'order holds when the clock goes ahead');
 cmp_ok(lead($old[0]), '<=', 0, 'and ids follow it');
 cmp_ok(lead($old[0]), '>', -10, 'closely');
 
-# Two years ahead for a moment: ids are right after it, with one warning for all sessions.
+# The clock is two years ahead for a moment. Ids are right after that, and the whole server warns once.
 my $log_start = -s $node->logfile;
 Comb::set_clock($clock, '+730d');
 push @ids, ids();
@@ -73,7 +67,7 @@ my $log = slurp_file($node->logfile, $log_start);
 my $warnings = () = $log =~ /WARNING:  ids start again from the clock/g;
 is($warnings, 1, 'with one warning for the server');
 
-# Ten minutes ahead and back is less than a day: ids wait for the clock, until somebody resets the sequence.
+# The clock is ten minutes ahead for a moment, which is less than a day. Ids wait for it until comb_reset() is called.
 Comb::set_clock($clock, '+661');
 ids();
 Comb::set_clock($clock, '+61');
@@ -84,7 +78,8 @@ like($stderr, qr/42501: permission denied for function comb_reset/, 'not everybo
 $node->safe_psql('postgres', 'SELECT comb_reset()');
 cmp_ok(lead($_), '<=', 0, 'a superuser can, for all sessions') for @old;
 
-# What comb.monotonicity = session gives up: a session goes on from its own last id, and another one from the clock.
+# When the clock steps back, session order does not hold between sessions. A session continues from its own last id, and
+# a new session from the clock.
 $old[2]->query('SET comb.monotonicity = session');
 my $first = $old[2]->query('SELECT comb_uuid()');
 Comb::set_clock($clock, '-3600');

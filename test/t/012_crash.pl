@@ -1,19 +1,18 @@
-# What ends a server badly, and order over its next start.
+# Order over crashes, and over saved stamps that are damaged or wrong.
 use strict;
 use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
 use Comb;
 use List::Util qw(maxstr);
-use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes;
 
 my ($clock, %environment) = Comb::faked_clock();
-my $node = PostgreSQL::Test::Cluster->new('main');
-$node->init;
-$node->append_conf('postgresql.conf', "restart_after_crash = on\n");
+Comb::set_clock($clock, '+0');
+my $node = Comb::start_server('main', settings => 'restart_after_crash = on', environment => \%environment);
+$node->safe_psql('postgres', 'CREATE EXTENSION comb');
 my $saved = $node->data_dir . '/pg_stat/comb.stamp';
 
 sub start_at
@@ -23,7 +22,7 @@ sub start_at
 	$node->start;
 }
 
-# Four sessions that make ids until they lose the server; what they received goes to files.
+# Starts four sessions that make ids until they lose the server. What each receives is written to a file.
 my $scratch = PostgreSQL::Test::Utils::tempdir();
 my @files = map { "$scratch/ids.$_" } 1 .. 4;
 
@@ -34,7 +33,9 @@ sub start_load
 	for my $file (@files)
 	{
 		push @running, IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres'), '-o', $file, '-v',
-				'FETCH_COUNT=50', '-c', 'SELECT comb_uuid() FROM generate_series(1, 100000) AS a, generate_series(1, 1000) AS b' ], '2>', \my $ignored);
+				'FETCH_COUNT=50', '-c',
+				'SELECT comb_uuid() FROM generate_series(1, 100000) AS a, generate_series(1, 1000) AS b' ],
+			'2>', \my $ignored);
 	}
 	for (1 .. 600)
 	{
@@ -46,7 +47,7 @@ sub start_load
 	return @running;
 }
 
-# All ids that the load received; psql may have been cut off in the last line.
+# Returns all ids that the load received. The last line of a file may be incomplete.
 sub received
 {
 	my @ids = map { grep { length == 36 } split /\n/, slurp_file($_) } @files;
@@ -54,10 +55,7 @@ sub received
 	return @ids;
 }
 
-start_at('+0');
-$node->safe_psql('postgres', 'CREATE EXTENSION comb');
-
-# A backend is killed amid a load; the server recovers by itself.
+# A backend is killed under a load. The server recovers by itself.
 my @load = start_load();
 my $victim = $node->safe_psql('postgres',
 	q{SELECT max(pid) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()});
@@ -70,27 +68,28 @@ cmp_ok($after[0], 'gt', maxstr(@before), 'after SIGKILL of a backend, ids go on 
 ok(Comb::ascending(@after), 'in order');
 like(slurp_file($node->logfile), qr/all server processes terminated; reinitializing/, 'the server did crash');
 
-# Immediate shutdown amid a load, and a start with the clock ten seconds behind.
+# The server is shut down in immediate mode under a load, and starts with the clock ten seconds behind.
 @load = start_load();
 $node->stop('immediate');
 $_->finish for @load;
 @before = received();
 start_at('-10');
 @after = split /\n/, $node->safe_psql('postgres', 'SELECT comb_uuid() FROM generate_series(1, 100000)');
-cmp_ok($after[0], 'gt', maxstr(@before), 'after immediate shutdown, with the clock behind, ids go on above all that were given');
+cmp_ok($after[0], 'gt', maxstr(@before),
+	'after immediate shutdown, with the clock behind, ids go on above all that were given');
 ok(Comb::ascending(@after), 'in order');
 my $lead = $node->safe_psql('postgres', 'SELECT extract(epoch FROM lead) FROM comb_status()');
 cmp_ok($lead, '<', 11, 'and wait for the clock where they were');
 $node->stop;
 
-# With the clock right, ids are at the clock after a start.
+# If the clock is right, ids are not ahead of it after a start.
 sleep 1;
 start_at('+0');
 is($node->safe_psql('postgres', 'SELECT comb_timestamp_micros(comb_uuid()) <= clock_timestamp()'), 't',
 	'with the clock right, ids are not ahead of it after a start');
 $node->stop;
 
-# A file that comb has not written is ignored; one of a clock that was wrong is not followed.
+# A file that comb did not write is ignored. A stamp is followed if it is at most a day ahead of the clock.
 chomp(my $magic = unpack 'H*', substr(slurp_file($saved), 0, 8));
 sub file_of
 {
@@ -126,7 +125,8 @@ $node->stop;
 unlink $saved;
 append_to_file($saved, $hour_ahead);
 start_at('+0');
-is($node->safe_psql('postgres', q{SELECT comb_timestamp_micros(comb_uuid()) > clock_timestamp() + interval '59 minutes'}),
+is($node->safe_psql('postgres',
+		q{SELECT comb_timestamp_micros(comb_uuid()) > clock_timestamp() + interval '59 minutes'}),
 	't', 'a file an hour ahead is followed');
 $node->stop;
 
@@ -138,7 +138,7 @@ is($out, 't', 'a file two days ahead is not');
 like($err, qr/WARNING:  ids start again from the clock/, 'with a warning');
 $node->stop;
 
-# Where the file cannot be written, ids are made all the same.
+# If the file cannot be written, ids are made as usual.
 unlink $saved;
 mkdir $saved;
 start_at('+0');

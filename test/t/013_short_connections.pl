@@ -1,18 +1,17 @@
-# Many short connections, with comb preloaded and without: no id repeats, and no two backends share random bits.
+# Many short connections return no id twice and share no random bits, with comb preloaded and without.
 use strict;
 use warnings;
-use PostgreSQL::Test::Cluster;
+use FindBin;
+use lib $FindBin::RealBin;
+use Comb;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $node = PostgreSQL::Test::Cluster->new('main');
-$node->init;
-
 for my $preload ('', 'comb')
 {
-	$node->append_conf('postgresql.conf', "shared_preload_libraries = '$preload'");
-	$node->start;
-	$node->safe_psql('postgres', 'CREATE EXTENSION IF NOT EXISTS comb');
+	my $node =
+	  Comb::start_server($preload ? 'preloaded' : 'main', settings => "shared_preload_libraries = '$preload'");
+	$node->safe_psql('postgres', 'CREATE EXTENSION comb');
 	my $how = $preload ? 'preloaded' : 'not preloaded';
 
 	is($node->safe_psql('postgres', 'SELECT shared_memory FROM comb_status()'),
@@ -25,7 +24,7 @@ for my $preload ('', 'comb')
 		{
 			my ($id, $hot) = split /\|/, $row;
 			$ids{$id}++;
-			# the last 58 bits of the one, 38 bits before the shard of the other
+			# The last 58 bits of comb_uuid() are random, and the 38 bits before the shard of hot_uuid().
 			tr/-//d for my $digits = $id, my $hot_digits = $hot;
 			my $tail = hex(substr($digits, 17, 1)) & 3;
 			$random{ $tail . substr($digits, 18) }++;

@@ -1,5 +1,6 @@
-# The sequence belongs to the server, not to the extension: the extension is dropped and created, used in several
-# databases, used by old sessions with an old library, and used when shared memory is full.
+# The sequence belongs to the server, not to the extension. Order holds when the extension is dropped and created,
+# between databases, and between sessions with an old and a new library. If shared memory is full, each session has its
+# own order.
 use strict;
 use warnings;
 use FindBin;
@@ -12,7 +13,7 @@ my $node = Comb::start_server('main');
 
 sub id { return $node->safe_psql($_[0] // 'postgres', $_[1] // 'SELECT comb_uuid()') }
 
-# The extension is dropped and created again.
+# The extension is dropped and created again, while a session that has loaded it stays open.
 my @ids;
 $node->safe_psql('postgres', 'CREATE EXTENSION comb');
 my $session = $node->background_psql('postgres');
@@ -26,14 +27,15 @@ $node->safe_psql('other', 'CREATE SCHEMA keys; CREATE EXTENSION comb SCHEMA keys
 push @ids, id(), id('other', 'SELECT keys.comb_uuid()') for 1 .. 3;
 ok(Comb::ascending(@ids), 'order holds over drop and create, databases and schemas');
 
-# A new library is installed while a session keeps the old one.
+# A new library is installed while a session still uses the old one.
 chomp(my $library = `$ENV{PG_CONFIG} --pkglibdir`);
 $library .= '/comb.so';
 my $source = Comb::copy_source();
 system_or_bail("make -s -C $source EXTVERSION=1.0.next with_llvm=no comb.so");
 rename $library, "$library.old" or BAIL_OUT($!);
 system_or_bail("cp $source/comb.so $library");
-chomp(my $old_version = $session->query('SELECT library_version FROM comb_status()')); # PostgreSQL 16 keeps the newline
+# background_psql() of PostgreSQL 16 keeps the newline.
+chomp(my $old_version = $session->query('SELECT library_version FROM comb_status()'));
 is($old_version, '1.0', 'the old session has the old library');
 is(id('postgres', 'SELECT library_version FROM comb_status()'), '1.0.next', 'a new one the new');
 push @ids, scalar $session->query('SELECT comb_uuid()'), id() for 1 .. 10;
@@ -42,7 +44,7 @@ rename "$library.old", $library or BAIL_OUT($!);
 $session->quit;
 $node->stop;
 
-# Shared memory is full: a function made for this test takes all of it.
+# A function that is compiled for this test takes all of the spare shared memory.
 my $scratch = PostgreSQL::Test::Utils::tempdir();
 append_to_file("$scratch/fill.c", <<'C');
 #include "postgres.h"
@@ -88,12 +90,13 @@ ok(Comb::ascending(@lines), 'a session keeps its own order');
 my $warnings = () = $err =~ /WARNING:  no shared memory for comb: ids ascend within each session only/g;
 is($warnings, 1, 'with one warning');
 like($err, qr/HINT:  .*shared_preload_libraries/, 'that says what to do');
-($status, $out, $err) = $node->psql('postgres', 'SELECT comb_uuid() IS NULL; SELECT monotonicity, shared_memory FROM comb_status()');
+($status, $out, $err) = $node->psql('postgres',
+	'SELECT comb_uuid() IS NULL; SELECT monotonicity, shared_memory FROM comb_status()');
 is($out, "f\nsession|full", 'the next session finds the same');
 is($err, '', 'but is not told again');
 $node->stop;
 
-# The hint of the warning helps.
+# With comb in shared_preload_libraries, as the hint says, its memory is reserved before the rest is taken.
 $node->append_conf('postgresql.conf', "shared_preload_libraries = 'comb'");
 $node->start;
 $node->safe_psql('postgres', 'SELECT fill()');

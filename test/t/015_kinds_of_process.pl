@@ -1,5 +1,5 @@
 # Every kind of process can make ids: parallel workers, a background worker, autovacuum, a server in single-user mode,
-# and a standby in recovery and after its promotion.
+# a standby in recovery, and a promoted standby.
 use strict;
 use warnings;
 use FindBin;
@@ -16,7 +16,7 @@ my $primary = Comb::start_server(
 $primary->safe_psql('postgres', 'CREATE EXTENSION comb');
 my $before = $primary->safe_psql('postgres', 'SELECT comb_uuid()');
 
-# Parallel workers share the order: each of their ids is greater than all earlier ids.
+# Parallel workers share the server's order: each of their ids is greater than all earlier ids.
 $primary->safe_psql('postgres', <<'SQL');
 CREATE TABLE rows AS SELECT generate_series(1, 100000) AS n;
 SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;
@@ -51,7 +51,7 @@ push @ids, $standby->safe_psql('postgres', 'SELECT id FROM written');
 ok(Comb::ascending(@ids), 'goes on upwards when it is promoted');
 is($standby->safe_psql('postgres', 'SELECT lead < interval \'0\' FROM comb_status()'), 't', 'by its clock');
 
-# A background worker: a subscription fills a column that the publisher lacks.
+# The background worker of a subscription fills a column that the publisher lacks.
 $primary->safe_psql('postgres', 'CREATE TABLE events (n int PRIMARY KEY); CREATE PUBLICATION events FOR TABLE events');
 $standby->safe_psql('postgres', 'CREATE TABLE events (n int PRIMARY KEY, id uuid DEFAULT comb_uuid())');
 my $connection = $primary->connstr . ' dbname=postgres';
@@ -64,7 +64,7 @@ is($standby->safe_psql('postgres', "SELECT count(DISTINCT id), min(id::text) > '
 $standby->safe_psql('postgres', 'DROP SUBSCRIPTION events');
 $standby->stop;
 
-# Single-user mode.
+# A server in single-user mode continues upwards.
 my $last = $primary->safe_psql('postgres', 'SELECT comb_uuid()');
 $primary->stop;
 my ($out, $err);

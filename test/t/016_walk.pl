@@ -1,12 +1,13 @@
-# A random walk through what can break the order of ids: restarts and kills, a clock that steps by minutes, hours, days
-# and years, session order and back, comb_reset(), slow writers of the saved stamp, several sessions at a time.
+# A random walk through what can break the order of ids: restarts and kills, steps of the clock by minutes, hours, days
+# and years, changes of comb.monotonicity, comb_reset(), slow writes of the saved stamp, and several sessions at once.
 #
-# The walk keeps what was returned and demands: no stamp comes twice, no id sorts before one that was returned earlier,
-# and none is ahead of all clocks and ids before. Exceptions are those of doc/design.md: comb_reset(), and a clock that
-# is more than a day behind the last id but not before the creation of the cluster.
+# The walk remembers the ids that were returned, and checks each new one. No stamp is returned twice. No id sorts before
+# an id that was returned earlier. No id is ahead of all earlier ids and of all that the clock read. The exceptions are
+# those of doc/design.md: comb_reset(), and a clock that is more than a day behind the last id but not before the
+# creation of the cluster.
 #
-#   SEED=1       repeats the steps of a walk; how sessions and kills fall together stays random
-#   SECONDS=60   how long it runs
+#   SEED=1       repeats the steps of a walk; the timing of sessions and kills stays random
+#   SECONDS=60   is how long the walk runs
 use strict;
 use warnings;
 use FindBin;
@@ -47,16 +48,16 @@ my $node = PostgreSQL::Test::Cluster->new('main');
 	local @ENV{ keys %environment } = values %environment;
 	$node->init;
 }
-my $creation = now() - 60; # at the latest, and more than is known
+my $creation = now() - 60; # a time shortly before the creation of the cluster
 set_clock(0);
 $node->append_conf('postgresql.conf', "restart_after_crash = on\nlog_statement = none\nmax_connections = 20\n");
 $node->append_conf('postgresql.conf', "shared_preload_libraries = 'comb'\n") if rand() < 0.3;
 
 # ---- what is known of the sequence ---------------------------------------------------------------------------------
 
-my @steps; # in words, for the report of a failure
+my @steps; # described in words, for the report of a failure
 my $low = ''; # the greatest stamp that was returned
-my $high = now(); # the last stamp of the server is at most this, in Unix seconds, or what the clock read since
+my $high = now(); # the server's last stamp is at most this, or what the clock has read since; in Unix seconds
 my ($failures, $ids) = (0, 0);
 my @sessions; # { psql => Session, own => greatest stamp in session order, or undef in server order }
 use constant SLACK => 0.05;
@@ -73,7 +74,7 @@ sub wrong
 	return;
 }
 
-# The stamp in an id, as hexadecimal digits, which sort as the stamp does.
+# Returns the stamp in an id as hexadecimal digits, which sort as the stamp does.
 sub stamp_of
 {
 	my $digits = $_[0] =~ tr/-//dr;
@@ -81,11 +82,11 @@ sub stamp_of
 }
 sub seconds_of { return $_[0] eq '' ? 0 : hex(substr $_[0], 0, 12) / 1000 }
 
-# Whether ids that reached $_[0] start again from a clock that reads $_[1].
+# Returns whether ids start again from the clock if the last id is of time $_[0] and the clock reads $_[1].
 sub starts_again { return $_[1] >= $creation && $_[0] - $_[1] > DAY }
 
-# Checks the ids that sessions in server order returned for queries that were sent at the same time. The clock read from
-# $earliest to $latest meanwhile. `complete` says that no other id was made.
+# Checks the ids that sessions in server order returned for queries that were sent at the same time. Meanwhile the clock
+# read from $earliest to $latest. If $complete is true, no other id was made.
 sub check
 {
 	my ($complete, $earliest, $latest, @of_sessions) = @_;
@@ -133,7 +134,7 @@ sub connect_all
 {
 	$_->{psql}->close for @sessions;
 	@sessions = map { { psql => Session->new($node->connstr('postgres')) } } 1 .. 4;
-	# a clock that steps during authentication would end it
+	# Authentication fails if the clock steps meanwhile, so it is completed here.
 	$_->{psql}->rows('SELECT 1') for @sessions;
 	return;
 }
@@ -141,13 +142,13 @@ sub connect_all
 sub start
 {
 	local @ENV{ keys %environment } = values %environment;
-	# a process that was held up may still be ending
+	# A process that was held up may not have ended yet.
 	for (1 .. 50)
 	{
 		last if $node->start(fail_ok => 1);
 		Time::HiRes::sleep(0.2);
 	}
-	# the end of the saved window
+	# The sequence continues from the end of the saved window of 128 ms.
 	$high += 0.128;
 	connect_all();
 	return;
@@ -158,10 +159,10 @@ sub random_clock
 	my @steps = ([ 4, 60 ], [ 4, 3600 ], [ 3, 20 * 3600 ], [ 3, 5 * DAY ], [ 2, 3 * 365 * DAY ], [ 5, 10 ]);
 	my @widths = map { ($_->[1]) x $_->[0] } @steps;
 	my $to = $offset + int((rand(2) - 1) * one_of(@widths));
-	$to = int(rand(2) * 60) if rand() < 0.15; # right again
+	$to = int(rand(2) * 60) if rand() < 0.15; # nearly right again
 	$to = -int(time - 86400 * 400) if rand() < 0.05; # 1971
 	$to = max(min($to, 20 * 365 * DAY), -int(time - 86400 * 300));
-	# nobody can say what is right for a step of a day to the second
+	# A step of very nearly a day is avoided, because the walk knows the last stamp only to some seconds.
 	$to += 60 if abs(abs($high - time - $to) - DAY) < 30;
 	return $to;
 }
@@ -181,7 +182,7 @@ sub make_ids
 	return;
 }
 
-# Ids of all sessions in server order, amid which something happens.
+# Makes ids in all sessions in server order, and calls $event meanwhile.
 sub make_many
 {
 	my ($name, $event, %how) = @_;
@@ -198,7 +199,7 @@ sub make_many
 	{
 		my ($whole, @rows) = $_->{psql}->receive;
 		$complete &&= $whole;
-		# what was cut off is not whole
+		# The last row may be incomplete.
 		push @made, [ map { stamp_of($_) } grep { length == 36 } @rows ];
 	}
 	check($complete, min($earliest, now()), max($earliest, now()), @made);
@@ -208,7 +209,7 @@ sub make_many
 sub step_clock_within
 {
 	my $to = random_clock();
-	# the steps that make ids start again are taken between ids
+	# Steps that make ids start again are left to set_clock() between queries.
 	$to = $offset if starts_again(max($high, now()) + 30, now() + $to - $offset);
 	set_clock($to);
 	return;
@@ -253,14 +254,14 @@ sub session_order
 	my $it = one_of(in_server_order());
 	return if in_server_order() < 3;
 	step('a session leaves for its own order');
-	# an id before, so that the session has something to take along
+	# The session makes an id first, so that it has a stamp to take along.
 	my ($before, $after) = map { stamp_of($_) }
 	  $it->{psql}->rows('SELECT comb_uuid(); SET comb.monotonicity = session; SELECT comb_uuid()');
 	check(1, now(), now(), [$before]);
 	wrong("$after came after $before in session order") if $after le $before;
 	$it->{own} = $after;
 	return if rand() < 0.5;
-	# ids ahead of what the clock reads when the session comes back
+	# The session's ids are ahead of the clock when it comes back.
 	my $now = $offset;
 	set_clock($now + int rand 7200);
 	own_ids();
@@ -304,7 +305,7 @@ sub reset_sequence
 {
 	if (rand() < 0.6)
 	{
-		# with ids ahead of the clock, which a session has taken along
+		# A session brings ids ahead of the clock from its own order.
 		session_order();
 		set_clock($offset - int rand 7200);
 		server_order();
@@ -316,7 +317,7 @@ sub reset_sequence
 	return;
 }
 
-# One session is held up while it saves, others go on, at times under another clock.
+# Holds up one session while it saves. Another one makes ids meanwhile, sometimes after a step of the clock.
 sub save_slowly
 {
 	my @two = in_server_order();

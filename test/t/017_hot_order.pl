@@ -1,17 +1,17 @@
-# Hot ids and the ids of layouts follow one sequence with comb_uuid(): when the clock steps back, when the server is
+# Hot ids and the ids of layouts share one sequence with comb_uuid(): when the clock steps back, when the server is
 # killed and starts with its clock behind, and when the sequence starts again.
 use strict;
 use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
 use Comb;
-use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
 my ($clock, %environment) = Comb::faked_clock();
-my $node = PostgreSQL::Test::Cluster->new('main');
-$node->init;
+Comb::set_clock($clock, '+0');
+my $node = Comb::start_server('main', environment => \%environment);
+$node->safe_psql('postgres', 'CREATE EXTENSION comb');
 
 sub start_at
 {
@@ -20,14 +20,16 @@ sub start_at
 	$node->start;
 }
 
-# Each kind of id by its bytes in the order of the system that it is for, as hexadecimal digits.
+# .NET's ToByteArray reverses the bytes of the first three groups.
+my $byte_array =
+  q{regexp_replace(comb_generate('%s')::text, '^(..)(..)(..)(..)-(..)(..)-(..)(..)', '\4\3\2\1-\6\5-\8\7')};
+
+# An expression for each kind of id: hexadecimal digits that sort as the system sorts the id for which it is made.
 my %sorted = (
 	hot => q{hot_uuid(-n)::text},
 	(map { ($_ => "comb_generate('$_')::text") } qw(legacy_postgres sequential_string ticks)),
 	(map { ($_ => "comb_from_mssql(comb_generate('$_'))::text") } qw(mssql legacy sequential_end process_ticks)),
-	# .NET's ToByteArray
-	(map { ($_ => "regexp_replace(comb_generate('$_')::text, '^(..)(..)(..)(..)-(..)(..)-(..)(..)', '\\4\\3\\2\\1-\\6\\5-\\8\\7')") }
-		  qw(oracle sequential_binary)));
+	(map { ($_ => sprintf $byte_array, $_) } qw(oracle sequential_binary)));
 my @kinds = sort keys %sorted;
 my $query = 'SELECT ' . join(', ', @sorted{@kinds}) . ' FROM generate_series(1, 5) AS n';
 
@@ -35,10 +37,11 @@ my @sessions;
 my %ids;
 sub open_sessions { @sessions = map { $node->background_psql('postgres') } 1 .. 2 }
 
-# Ids of both sessions in turn, and of a new one.
+# Makes ids in both sessions, twice in turn, and then in a new session.
 sub make
 {
-	my @rows = map { split /\n/ } (map { scalar $_->query($query) } @sessions, @sessions), $node->safe_psql('postgres', $query);
+	my @rows = map { split /\n/ } (map { scalar $_->query($query) } @sessions, @sessions),
+	  $node->safe_psql('postgres', $query);
 	for my $row (@rows)
 	{
 		my @made = split /\|/, $row;
@@ -52,11 +55,13 @@ sub all_ascend
 	ok(Comb::ascending(@{ $ids{$_} }), "$_: $when") for @kinds;
 }
 
-# The time of a new hot id, less that of the clock of the server, in seconds.
-sub hot_lead { return $node->safe_psql('postgres', 'SELECT extract(epoch FROM hot_timestamp(hot_uuid(1)) - clock_timestamp())::int') }
+# Returns how far a new hot id is ahead of the clock, in seconds.
+sub hot_lead
+{
+	return $node->safe_psql('postgres',
+		'SELECT extract(epoch FROM hot_timestamp(hot_uuid(1)) - clock_timestamp())::int');
+}
 
-start_at('+0');
-$node->safe_psql('postgres', 'CREATE EXTENSION comb');
 open_sessions();
 make();
 all_ascend('sessions share the order');
@@ -68,7 +73,7 @@ cmp_ok(hot_lead(), '>', 3500, 'hot ids stay where they were');
 make();
 all_ascend('and still is');
 
-# Killed, and started with a clock that is behind.
+# The server is killed twice, and starts with its clock further and further behind.
 for my $behind ('-3700', '-7200')
 {
 	$_->{run}->kill_kill for @sessions;
@@ -81,7 +86,7 @@ for my $behind ('-3700', '-7200')
 	all_ascend('and on');
 }
 
-# A comb_uuid() of two years ahead takes hot ids along, and all start again together, with one warning.
+# A comb_uuid() two years ahead takes all kinds of ids along. All start again together, with one warning.
 Comb::set_clock($clock, '+730d');
 $node->safe_psql('postgres', 'SELECT comb_uuid()');
 Comb::set_clock($clock, '+0');
@@ -93,7 +98,7 @@ my $warnings = () = slurp_file($node->logfile, $log_start) =~ /WARNING:  ids sta
 is($warnings, 1, 'with one warning for all kinds');
 cmp_ok(hot_lead(), '<=', 0, 'hot ids are at the clock again');
 
-# comb_reset() sets back all of them.
+# comb_reset() sets all kinds of ids back to the clock.
 Comb::set_clock($clock, '+600');
 make();
 Comb::set_clock($clock, '+0');
@@ -101,7 +106,7 @@ cmp_ok(hot_lead(), '>', 500, 'hot ids wait for a clock that was ten minutes ahea
 $node->safe_psql('postgres', 'SELECT comb_reset()');
 cmp_ok(hot_lead(), '<=', 0, 'until the sequence is reset');
 
-# In session order, a session keeps its own order of hot ids.
+# In session order, each session has its own order of hot ids.
 $sessions[0]->query('SET comb.monotonicity = session');
 %ids = ();
 my $first = $sessions[0]->query('SELECT hot_uuid(2)');
@@ -111,9 +116,9 @@ my $other = $node->safe_psql('postgres', 'SET comb.monotonicity = session; SELEC
 ok(Comb::ascending($first, $second), 'in session order, hot ids of a session ascend');
 cmp_ok($other, 'lt', $first, 'and those of another follow the clock');
 
-# Past the end of a layout's clock there is an error, and the session makes other ids as before; also while the sequence
-# waits there for a clock that was set back.
-my $end = 3_453_321_600; # 2079-06-07 UTC, where the clock of layout legacy ends
+# Layout legacy raises an error past the end of its range of times, and the session makes other ids as before. The same
+# holds while the sequence waits past that end for a clock that was set back.
+my $end = 3_453_321_600; # 2079-06-07 UTC, where the range of layout legacy ends
 for my $from_end (60, -60)
 {
 	Comb::set_clock($clock, '+' . ($end + $from_end - time));

@@ -1,5 +1,5 @@
-# The order of ids over failover: servers whose clocks are behind are promoted one after the other, restarted, rewound
-# and restored, and the first ids of each sort after every id that was committed and replayed before.
+# The order of ids over failover. Servers whose clocks are behind are promoted one after the other, restarted, rewound
+# and restored. The first ids of each sort after every id that was committed and replayed before.
 use strict;
 use warnings;
 use FindBin;
@@ -9,7 +9,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my %clocks; # of each node: the file of its clock, the environment of its server
+my %clocks; # for each node, the file of its clock and the environment of its server
 
 # set_clock(NODE, SECONDS)
 sub set_clock
@@ -29,7 +29,7 @@ sub start_at
 	return $node->start;
 }
 
-# The kinds of ids, each with an order of its own because labels differ.
+# Each kind of id has an order of its own, because labels differ.
 my %kinds = (
 	comb => 'comb_uuid()',
 	v7 => 'comb_uuid_v7()',
@@ -48,7 +48,8 @@ sub insert
 	return;
 }
 
-# above(NODE, WHAT, SESSION, ...): all kinds of ids of these sessions, and of a new one, sort after those in the table.
+# above(NODE, WHAT, SESSION, ...): tests that new ids of these sessions, and of a new one, sort after those in the
+# table.
 sub above
 {
 	my ($node, $what, @sessions) = @_;
@@ -66,8 +67,8 @@ sub above
 	return;
 }
 
-# promote(NODE, PRIMARY, STARTED FROM): after it has replayed what the primary commits. Two sessions are open before,
-# one of which makes ids then.
+# promote(NODE, PRIMARY, STARTED FROM): promotes a standby that has replayed what the primary commits, and tests its
+# ids. Two sessions are open during the promotion. One of them has made ids before.
 sub promote
 {
 	my ($node, $primary, $started_from) = @_;
@@ -90,7 +91,7 @@ sub status
 	return $node->safe_psql('postgres', q{SELECT started_from, lead > interval '0' FROM comb_status()});
 }
 
-# Ten days after the cluster was created, a primary and two standbys with clocks that are behind.
+# The cluster was created ten days ago. It has two standbys, whose clocks are behind.
 my $a = PostgreSQL::Test::Cluster->new('a');
 set_clock($a, -10 * 86400);
 {
@@ -117,12 +118,12 @@ $a->wait_for_catchup($_) for $b, $c;
 $c->stop;
 promote($b, $a, 'replayed commit');
 
-# The old primary goes on by itself: these rows are lost, and nothing is promised for their ids.
+# The old primary commits rows that are not replayed. They are lost, and nothing is guaranteed for their ids.
 insert($a);
 $a->stop;
 
-# The other standby follows the new primary, whose clock is set right, is promoted in turn, and restarted with its clock
-# further behind. Without that, the ids of the new primary would be ahead of the times at which they are committed.
+# The clock of the new primary is set right, because otherwise its ids would be ahead of the times of their commits. The
+# other standby follows the new primary, is promoted in turn, and is restarted with its clock further behind.
 set_clock($b, 0);
 insert($b);
 $c->enable_streaming($b);
@@ -135,7 +136,7 @@ start_at($c, -20 * 3600);
 above($c, 'started again with the clock further behind');
 is(status($c), 'saved stamp|t', 'and comb_status() says why they are ahead of the clock');
 
-# The first primary is rewound to follow, and takes over again.
+# The first primary is rewound, follows as a standby, and is promoted again.
 my $conf = slurp_file($a->data_dir . '/postgresql.conf');
 $c->safe_psql('postgres', 'CHECKPOINT');
 my @rewind = ('pg_rewind', '--target-pgdata', $a->data_dir, '--source-server', $c->connstr('postgres'));
@@ -144,7 +145,7 @@ unlink $a->data_dir . '/postgresql.conf';
 append_to_file($a->data_dir . '/postgresql.conf', $conf);
 $a->enable_streaming($c);
 start_at($a, -24 * 3600 + 600);
-promote($a, $c, 'saved stamp'); # which pg_rewind has brought over
+promote($a, $c, 'saved stamp'); # which pg_rewind has copied
 $c->stop;
 
 # A base backup is restored to a point in time.
@@ -157,7 +158,7 @@ $a->poll_query_until('postgres', "SELECT last_archived_wal >= '$segment' FROM pg
   or die 'nothing was archived';
 $a->stop;
 
-# restore(NAME, SECONDS): a server that has recovered to the restore point.
+# restore(NAME, SECONDS): returns a server that has recovered to the restore point.
 sub restore
 {
 	my ($name, $seconds) = @_;
@@ -178,7 +179,7 @@ is($early->query($one_of_each . ', lead <= interval \'0\' FROM comb_status()') =
 $early->quit;
 $d->stop;
 
-# More than a day behind, the clock may be right, and ids start again from it.
+# A clock more than a day behind may be right, so ids start again from it.
 my $e = restore('e', -2 * 86400);
 my ($status, $out, $err) = $e->psql('postgres', 'SELECT comb_uuid(); SELECT comb_uuid()');
 my @warnings = $err =~ /WARNING: .*start again from the clock.*/mg;
@@ -188,7 +189,7 @@ is($at_clock, 't', 'and ids are at the clock');
 is(status($e), 'clock|f', 'as comb_status() says');
 $e->stop;
 
-# Before the creation of the cluster, the clock is wrong for certain, and ids continue.
+# A clock that reads earlier than the creation of the cluster is wrong, so ids continue.
 my $f = restore('f', -5 * 365 * 86400);
 above($f, 'with the clock before the creation of the cluster');
 @warnings = slurp_file($f->logfile) =~ /WARNING:  .*/g;

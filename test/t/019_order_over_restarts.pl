@@ -1,5 +1,5 @@
-# Order over restarts, in chains: the clock behind twice, a change of comb.monotonicity before, a slow writer of the
-# saved stamp, a clock years behind, a file that cannot be written. 016_walk.pl combines them at random.
+# Order over restarts: with the clock behind several times in a row, after a change of comb.monotonicity, after a slow
+# write of the saved stamp, with the clock years behind, and without a file. 016_walk.pl combines these at random.
 use strict;
 use warnings;
 use FindBin;
@@ -18,7 +18,7 @@ $environment{LD_PRELOAD} = join ':', Comb::build_slow_save(), $environment{LD_PR
 $environment{SLOW_SAVE} = $slow;
 sub set_clock { return Comb::set_clock($clock, sprintf '%+d', $_[0]) }
 
-# A cluster that was created ten days ago.
+# The cluster was created ten days ago.
 my $node = PostgreSQL::Test::Cluster->new('main');
 set_clock(-10 * DAY);
 {
@@ -47,7 +47,7 @@ sub ids
 }
 sub status { return $node->safe_psql('postgres', "SELECT $_[0] FROM comb_status()") }
 
-# The warnings in the server's log since the last look.
+# Returns the warnings in the server's log since the last call.
 my $log_start = 0;
 sub warnings
 {
@@ -62,7 +62,7 @@ start_at(0);
 $node->safe_psql('postgres', 'CREATE EXTENSION comb');
 is(status('last IS NULL AND started_from IS NULL'), 't', 'comb_status() does not start the sequence');
 
-# Restarts with the clock behind, one after the other.
+# The server is restarted several times in a row with the clock behind.
 my @ids = ids();
 is(status('started_from'), 'clock', 'the sequence starts from the clock');
 for (1 .. 4)
@@ -75,7 +75,7 @@ ok(Comb::ascending(@ids), 'and no id repeats or sorts before one of an earlier s
 cmp_ok(status('extract(epoch FROM lead)'), '<', 3602, 'and ids do not run away');
 is(warnings(), '', 'without a warning');
 
-# What a session brings from its own order is saved.
+# A session comes back from session order with a stamp ahead of the clock. That stamp is saved.
 restart_at(0);
 my $session = $node->background_psql('postgres');
 $session->query('SELECT comb_uuid(); SET comb.monotonicity = session; SELECT comb_uuid(), pg_sleep(0.5)');
@@ -88,7 +88,7 @@ restart_at(-3600);
 push @ids, ids();
 ok(Comb::ascending(@ids), 'what a session brings from its own order outlives a restart');
 
-# It is brought once: comb_reset() holds.
+# A session brings its stamp to server order once, so comb_reset() is not undone later.
 restart_at(3600);
 $session = $node->background_psql('postgres');
 $session->query('SELECT comb_uuid(); SET comb.monotonicity = session; SELECT comb_uuid()');
@@ -105,7 +105,7 @@ restart_at(0);
 ids();
 is(status(q{lead < interval '0.2 s'}), 't', 'nor by a restart');
 
-# A stamp that is more than a day ahead is not brought, and the order of the others is left alone.
+# A session does not bring a stamp that is more than a day ahead. The order of other sessions holds.
 set_clock(600);
 ids();
 set_clock(3 * DAY);
@@ -120,7 +120,7 @@ ok(Comb::ascending(@ids), 'a session that was three days ahead does not disturb 
 is(warnings(), $starts_again, 'and its own starts again with a warning');
 $session->quit;
 
-# A session is held up while it saves; another one goes on under a later clock.
+# A session is held up while it saves. Another one makes ids meanwhile, after the clock has stepped ahead.
 restart_at(0);
 ids();
 set_clock(1200);
@@ -145,7 +145,7 @@ restart_at(0);
 push @ids, ids();
 ok(Comb::ascending(@ids), 'and what that one saved is not overwritten');
 
-# A clock before the creation of the cluster, at starts and while the server runs.
+# The clock reads earlier than the creation of the cluster, at starts and while the server runs.
 @ids = ids();
 warnings();
 for my $years (1, 50)
@@ -168,7 +168,7 @@ push @ids, ids();
 is(status(q{lead < interval '0'}), 't', 'and follow the clock when it is right again');
 ok(Comb::ascending(@ids), 'in order');
 
-# More than a day behind, after the creation of the cluster: nobody can know which clock was wrong.
+# The clock is more than a day behind, but after the creation of the cluster. Either reading may have been wrong.
 restart_at(-2 * DAY);
 my ($status, $out, $err) = $node->psql('postgres', "SELECT comb_uuid(), pg_sleep(0.01) FROM generate_series(1, 3)");
 like($err, qr/WARNING: +\Q$starts_again\E\n.*The last id was made for .*, and the clock reads .*Either .*\n.*HINT: +If/,
@@ -180,7 +180,7 @@ is(status('last IS NULL'), 't', 'comb_status() does not start the sequence');
 ids();
 is(warnings(), '', 'the next start has nothing to warn of');
 
-# The file cannot be written: the log says so once, and comb_status() as long as that is so.
+# If the file cannot be written, the log says so once, and comb_status() until a write succeeds.
 my $saved = $node->data_dir . '/pg_stat/comb.stamp';
 restart_at(0);
 unlink $saved or die $!;
@@ -200,7 +200,7 @@ ids();
 is(status('save_error IS NULL'), 't', 'until it can be written again');
 ok(-s $saved, 'which it is');
 
-# The setting is known in sessions that have loaded comb.
+# PostgreSQL knows the setting only in sessions that have loaded comb.
 ($status, $out, $err) = $node->psql('postgres', 'SHOW comb.monotonicity');
 like($err, qr/unrecognized configuration parameter/, 'SHOW fails in a session that has not loaded comb');
 is($node->safe_psql('postgres', "LOAD 'comb'; SHOW comb.monotonicity"), 'server', 'LOAD helps');

@@ -2,13 +2,12 @@
 # steps inside the library, and while the clock steps and the server is killed and started again.
 #
 #   SEED=number     repeats the choices of an earlier run; a run prints its seed first
-#   SECONDS=number  how long it runs, one minute by default
+#   SECONDS=number  is how long the test runs, one minute by default
 use strict;
 use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
 use Comb;
-use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(sleep time);
@@ -26,13 +25,13 @@ my $delayed = Comb::copy_source();
 system_or_bail("make -s -C $delayed CXX='g++ -DCOMB_DELAYS' with_llvm=no comb.so >$delayed/build.log 2>&1");
 
 my ($clock, %environment) = Comb::faked_clock();
-my $node = PostgreSQL::Test::Cluster->new('main');
-$node->init;
-$node->append_conf('postgresql.conf', join "\n", 'log_statement = none', 'max_connections = 40',
-	'max_prepared_transactions = 20', 'restart_after_crash = on', 'parallel_setup_cost = 0', 'parallel_tuple_cost = 0',
-	'min_parallel_table_scan_size = 0', 'parallel_leader_participation = off', '');
+my $node = Comb::start_server(
+	'main',
+	settings => join "\n", 'log_statement = none', 'max_connections = 40', 'max_prepared_transactions = 20',
+	'restart_after_crash = on', 'parallel_setup_cost = 0', 'parallel_tuple_cost = 0',
+	'min_parallel_table_scan_size = 0', 'parallel_leader_participation = off');
 
-# make_tables(DATABASE, LIBRARY): with the functions of a library that is not installed, if one is given.
+# make_tables(DATABASE [, LIBRARY]): creates a database with tables, and with comb's functions from LIBRARY if given.
 sub make_tables
 {
 	my ($database, $library) = @_;
@@ -41,7 +40,8 @@ sub make_tables
 	$node->safe_psql($database, "UPDATE pg_proc SET probin = '$library' WHERE probin = '\$libdir/comb'") if $library;
 }
 
-# run_readers(DATABASE, SECONDS, MEANWHILE): whether the watermark was right, and how many rows the naive reader lost.
+# run_readers(DATABASE, SECONDS [, MEANWHILE]): returns whether the watermark was right, and how many rows the naive
+# reader lost. Calls MEANWHILE with the time at which the readers end.
 sub run_readers
 {
 	my ($database, $time, $meanwhile) = @_;
@@ -56,7 +56,6 @@ sub run_readers
 	return ($right, $lost // 0);
 }
 
-$node->start;
 make_tables('fast');
 like($node->safe_psql('fast', 'EXPLAIN SELECT comb_uuid() FROM numbers WHERE n <= 20'), qr/Gather/,
 	'parallel workers make ids');
@@ -69,7 +68,7 @@ ok($right, 'with random delays');
 $naive += $lost;
 $node->stop;
 
-# Steps of the clock, of up to an hour; and each way to end a session or the server.
+# The clock steps by up to an hour, and sessions and the server end in every way.
 local @ENV{ keys %environment } = values %environment;
 Comb::set_clock($clock, '+0');
 $node->start;
@@ -93,13 +92,14 @@ my @kinds = sort keys %disturb;
 		sleep 1;
 		for (my $n = 0; time < $until - 2; ++$n)
 		{
-			# each kind once, and then any
+			# Each kind is taken once, and then any of them at random.
 			my $kind = $n < @kinds ? $kinds[$n] : $kinds[ rand @kinds ];
 			note($kind);
 			$disturb{$kind}->();
 			sleep(0.5 + rand 2);
 		}
-		# Ids of session order may be ahead of the clock after a restart, and are read when the clock has caught up.
+		# After a restart, ids made in session order may be ahead of the clock. They are below the watermark when the
+		# clock has caught up.
 		Comb::set_clock($clock, '+3h');
 		$node->poll_query_until('postgres', 'SELECT true') or BAIL_OUT('the server is gone');
 });

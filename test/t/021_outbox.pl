@@ -1,9 +1,10 @@
-# The worker of doc/outbox.md publishes each row once and in order, also after it was killed; a standby has all rows
-# below a watermark of its primary; and what holds a watermark back is shown, over restarts too.
+# The worker of doc/outbox.md publishes each row once and in order, also after it was killed. A standby has all rows
+# below a watermark of its primary. comb_watermark_holders() shows what holds a watermark back, also after restarts.
 use strict;
 use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
+use Comb;
 use Document;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
@@ -12,23 +13,23 @@ use Time::HiRes qw(sleep);
 
 my $document = "$ENV{SANDBOX}/comb/doc/outbox.md";
 
-my $node = PostgreSQL::Test::Cluster->new('main');
-$node->init(allows_streaming => 1);
-$node->append_conf('postgresql.conf', "max_prepared_transactions = 5\ntimezone = 'UTC'\n");
-$node->start;
+my $node = Comb::start_server(
+	'main',
+	streaming => 1,
+	settings => "max_prepared_transactions = 5\ntimezone = 'UTC'");
 $node->safe_psql('postgres', 'CREATE EXTENSION comb');
 $node->backup('copy');
 
 run_blocks('outbox.md', $node, 'postgres', [ blocks($document, '') ]);
 
-# A session that keeps its transaction open.
+# This session keeps its transaction open.
 my $other = $node->background_psql('postgres', on_error_stop => 1);
 sub insert_in_other
 {
 	$other->query_safe("BEGIN; INSERT INTO events (payload) VALUES ('$_[0]')");
 }
 
-# The worker.
+# The worker is the Python program in the document.
 my ($code) = slurp_file($document) =~ /^```python\n(.*?)^```\n/ms;
 my $scratch = PostgreSQL::Test::Utils::tempdir();
 append_to_file("$scratch/worker.py", $code);
@@ -36,7 +37,7 @@ my $run;
 
 sub start_worker
 {
-	local $ENV{PGCLIENTENCODING} = 'UTF8'; # the test's database has none, and would give bytes
+	local $ENV{PGCLIENTENCODING} = 'UTF8'; # without an encoding, the driver would return bytes
 	$run = IPC::Run::start([ '/usr/bin/python3', "$scratch/worker.py", $node->connstr('postgres') ],
 		'>>', "$scratch/out", '2>>', "$scratch/err");
 }
@@ -75,7 +76,7 @@ $run->kill_kill;
 my $rows = $node->safe_psql('postgres', 'SELECT payload FROM events ORDER BY id');
 is(slurp_file("$scratch/out"), "$rows\n", 'it has published each row once, in the order of ids');
 
-# A standby.
+# A standby has no watermark, but has all rows below that of its primary when it has replayed up to the same LSN.
 my $standby = PostgreSQL::Test::Cluster->new('standby');
 $standby->init_from_backup($node, 'copy', has_streaming => 1);
 $standby->start;
@@ -92,8 +93,8 @@ like($standby->safe_psql('postgres', $read),
 my @variables = map { ('-v', $_) } "lsn=$lsn", "last=$last", "watermark=$watermark";
 run_blocks('outbox.md', $standby, 'postgres', \@standby_blocks, @variables);
 
-# A prepared transaction holds the watermark back until it ends, over all restarts, and over a promotion. (None is
-# prepared that has notified.)
+# A prepared transaction holds the watermark back until it ends, over restarts and a promotion. The trigger is dropped
+# because PostgreSQL cannot prepare a transaction that has executed NOTIFY.
 $node->safe_psql('postgres', 'DROP TRIGGER notify_events ON events');
 $node->safe_psql('postgres',
 	"BEGIN; INSERT INTO events (payload) VALUES ('prepared'); PREPARE TRANSACTION 'waiting'");

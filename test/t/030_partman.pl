@@ -1,10 +1,10 @@
-# pg_partman keeps time partitions of a comb key: they are created, filled, queried with pruning, maintained and undone.
+# pg_partman manages partitions by the time in a comb key: they are created, filled, pruned, maintained and undone.
 use strict;
 use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
+use Comb;
 use Document;
-use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
@@ -15,15 +15,14 @@ my ($major, $minor) = slurp_file($control) =~ /default_version *= *'(\d+)\.(\d+)
 plan skip_all => "pg_partman $major.$minor takes no uuid keys; 5.2 does" if $major < 5 || $major == 5 && $minor < 2;
 note("pg_partman $major.$minor");
 
-my $node = PostgreSQL::Test::Cluster->new('main');
-$node->init;
-$node->append_conf('postgresql.conf', "timezone = 'UTC'\nclient_min_messages = warning\n");
-$node->start;
+my $node = Comb::start_server('main', settings => "timezone = 'UTC'\nclient_min_messages = warning");
 
 sub sql { return $node->safe_psql('postgres', $_[0]) }
 
-# The partitions of events that hold rows when `condition` says which, and those of a plan.
+# Returns the partitions that contain the rows of a condition.
 sub held { return sql("SELECT string_agg(DISTINCT tableoid::regclass::text, ' ') FROM events WHERE $_[0]") }
+
+# Returns the partitions that the plan for a condition scans.
 sub scanned
 {
 	my $plan = sql("EXPLAIN (COSTS OFF) SELECT * FROM events WHERE $_[0]");
@@ -37,23 +36,25 @@ sql(q{
 	CREATE EXTENSION pg_partman SCHEMA partman;
 	CREATE TABLE events (id uuid PRIMARY KEY DEFAULT comb_uuid(), n int) PARTITION BY RANGE (id);
 	CREATE VIEW months AS -- each partition, and the start of the month that its name says
-	SELECT c.oid::regclass::text AS name, to_timestamp(substr(c.relname, 9), 'YYYYMMDD') AS month, pg_get_expr(c.relpartbound, c.oid) AS bound
+	SELECT c.oid::regclass::text AS name, to_timestamp(substr(c.relname, 9), 'YYYYMMDD') AS month,
+		pg_get_expr(c.relpartbound, c.oid) AS bound
 	FROM pg_inherits AS i JOIN pg_class AS c ON c.oid = i.inhrelid
 	WHERE i.inhparent = 'events'::regclass AND c.relname <> 'events_default';
 });
 
-# Made: one for each month from three months back to two ahead, with the months' boundaries.
+# There is a partition for each month from three months ago to two months ahead, with the boundaries of the month.
 is(sql(q{
-	SELECT partman.create_parent(p_parent_table := 'public.events', p_control := 'id', p_interval := '1 month', p_premake := 2,
-		p_start_partition := (date_trunc('month', now()) - interval '3 months')::text,
+	SELECT partman.create_parent(p_parent_table := 'public.events', p_control := 'id', p_interval := '1 month',
+		p_premake := 2, p_start_partition := (date_trunc('month', now()) - interval '3 months')::text,
 		p_time_encoder := 'public.comb_boundary', p_time_decoder := 'public.comb_time_decoder')
 }), 't', 'partitions are made');
 my $right_bounds = q{
-	bool_and(bound = format('FOR VALUES FROM (%L) TO (%L)', comb_boundary(month), comb_boundary(month + interval '1 month')))};
+	bool_and(bound = format('FOR VALUES FROM (%L) TO (%L)',
+		comb_boundary(month), comb_boundary(month + interval '1 month')))};
 is(sql("SELECT count(*), min(month) = date_trunc('month', now()) - interval '3 months',
 	max(month) = date_trunc('month', now()) + interval '2 months', $right_bounds FROM months"), '6|t|t|t', 'for months');
 
-# Filled: each row goes where its time says, also a new one.
+# Each row goes to the partition of its time, also a new row.
 sql(q{
 	INSERT INTO events (id, n)
 	SELECT comb_uuid(at), 1 FROM generate_series(date_trunc('month', now()) - interval '3 months', now(), '1 hour') AS at;
@@ -66,7 +67,7 @@ is(sql(q{
 }), 't', 'rows lie in the partition of their month');
 is(sql('SELECT count(*) FROM events_default'), '0', 'and none by default');
 
-# Queried: only the partitions that can hold such rows are scanned.
+# A query scans only the partitions that can contain its rows.
 my $this_month = sql(q{SELECT name FROM months WHERE month = date_trunc('month', now())});
 my $third = sql(q{SELECT name FROM months WHERE month = date_trunc('month', now()) - interval '3 months'});
 is(held('n = 2'), $this_month, 'a new row lies in the partition of now');
@@ -85,46 +86,56 @@ for my $condition ("id >= '$from'::timestamptz AND id < '$to'::timestamptz", "id
 	unlike(sql("EXPLAIN SELECT * FROM events WHERE $condition"), qr/Subplans Removed/, 'before execution');
 }
 
-# Maintained: more months ahead, and none twice.
+# Maintenance creates more months ahead, and none twice.
 sql(q{UPDATE partman.part_config SET premake = 4});
 sql('SELECT partman.run_maintenance()') for 1 .. 2;
-is(sql("SELECT count(*), max(month) = date_trunc('month', now()) + interval '4 months', $right_bounds FROM months"), '8|t|t',
-	'maintenance makes the months ahead');
+is(sql("SELECT count(*), max(month) = date_trunc('month', now()) + interval '4 months', $right_bounds FROM months"),
+	'8|t|t', 'maintenance makes the months ahead');
 
-# Rows beyond the last partition wait in the default one, from which pg_partman 5.3 moves them.
+# Rows past the last partition go to the default partition. pg_partman 5.3 moves them to one of their own.
 sql(q{INSERT INTO events SELECT comb_uuid(date_trunc('month', now()) + interval '5 months'), 3});
 is(held('n = 3'), 'events_default', 'a row past the last month goes to the default partition');
 SKIP:
 {
 	skip "pg_partman $major.$minor moves no rows by uuid", 2 if $major == 5 && $minor < 3;
 	is(sql(q{SELECT partman.partition_data_time('public.events')}), '1', 'and is moved');
-	is(held('n = 3'), sql(q{SELECT name FROM months WHERE month = date_trunc('month', now()) + interval '5 months'}), 'to one of its own');
+	is(held('n = 3'), sql(q{SELECT name FROM months WHERE month = date_trunc('month', now()) + interval '5 months'}),
+		'to one of its own');
 }
 
-# Old months go.
+# Maintenance drops old months.
 sql(q{UPDATE partman.part_config SET retention = '2 months', retention_keep_table = false});
 sql('SELECT partman.run_maintenance()');
-is(sql(q{SELECT min(month) = date_trunc('month', now()) - interval '2 months' FROM months}), 't', 'maintenance drops what is too old');
-is(sql(q{SELECT min(comb_timestamp(id)) = date_trunc('month', now()) - interval '2 months' FROM events}), 't', 'with its rows');
+is(sql(q{SELECT min(month) = date_trunc('month', now()) - interval '2 months' FROM months}),
+	't', 'maintenance drops what is too old');
+is(sql(q{SELECT min(comb_timestamp(id)) = date_trunc('month', now()) - interval '2 months' FROM events}),
+	't', 'with its rows');
 
-# A month that is missing between others is created again, once.
-sql(q{DO $$ BEGIN EXECUTE 'DROP TABLE ' || (SELECT name FROM months WHERE month = date_trunc('month', now()) + interval '2 months'); END $$});
-is(sql(q{SELECT partman.partition_gap_fill('public.events'), partman.partition_gap_fill('public.events')}), '1|0', 'a gap is filled');
-is(sql("SELECT max(month) - min(month) < count(*) * interval '31 days', $right_bounds FROM months"), 't|t', 'with the bounds of its month');
-is(sql(q{INSERT INTO events SELECT comb_uuid(date_trunc('month', now()) + interval '2 months'), 4 RETURNING tableoid::regclass::text}),
+# A month that is missing between others is created again, and once.
+my $missing = sql(q{SELECT name FROM months WHERE month = date_trunc('month', now()) + interval '2 months'});
+sql("DROP TABLE $missing");
+is(sql(q{SELECT partman.partition_gap_fill('public.events'), partman.partition_gap_fill('public.events')}),
+	'1|0', 'a gap is filled');
+is(sql("SELECT max(month) - min(month) < count(*) * interval '31 days', $right_bounds FROM months"),
+	't|t', 'with the bounds of its month');
+is(sql(q{
+		INSERT INTO events SELECT comb_uuid(date_trunc('month', now()) + interval '2 months'), 4
+		RETURNING tableoid::regclass::text}),
 	sql(q{SELECT name FROM months WHERE month = date_trunc('month', now()) + interval '2 months'}), 'and it takes rows');
 
-# All rows move to a table without partitions. pg_partman compares the key with what the encoder returns for that.
+# All rows move to a table without partitions. To find them, pg_partman compares the key with what the encoder returns.
 sql(q{INSERT INTO events SELECT comb_uuid(now() + interval '3 years'), 5});
 my $rows = sql('SELECT count(*) FROM events');
 cmp_ok($rows, '>', 721, 'there are rows in several partitions, and one by default');
 sql('CREATE TABLE whole (LIKE events); CREATE TABLE before AS SELECT * FROM events');
-is(sql(q{SELECT rows_undone FROM partman.undo_partition('public.events', 'public.whole', p_loop_count := 100, p_keep_table := false)}),
+is(sql(q{
+		SELECT rows_undone FROM partman.undo_partition('public.events', 'public.whole', p_loop_count := 100,
+			p_keep_table := false)}),
 	$rows, 'partitioning is undone');
 is(sql('SELECT count(*) FROM (TABLE whole INTERSECT TABLE before) AS same'), $rows, 'with all rows');
 is(sql('SELECT count(*) FROM months'), '0', 'and without partitions');
 
-# The example of the guide.
+# The example of doc/time-queries.md runs as it is printed.
 my ($example) = map { $_->{sql} } blocks("$ENV{SANDBOX}/comb/doc/time-queries.md", 'pg_partman');
 $node->safe_psql('postgres', 'CREATE DATABASE guide');
 $node->safe_psql('guide', 'CREATE EXTENSION comb');

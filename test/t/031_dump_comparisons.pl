@@ -1,4 +1,4 @@
-# pg_dump keeps every object that compares ids with times, whether or not the extension is in the search path.
+# A dump restores every object that compares ids with times, whether or not the extension is in the search path.
 use strict;
 use warnings;
 use FindBin;
@@ -10,7 +10,7 @@ use Test::More;
 my $scratch = PostgreSQL::Test::Utils::tempdir();
 my $node = Comb::start_server('main', settings => "timezone = 'UTC'");
 
-# Returns a dump without the key of \restrict, which differs each time.
+# Returns a dump without the lines of \restrict, whose key differs each time.
 sub dump_of
 {
 	my ($out, $err) = run_command([ 'pg_dump', $node->connstr($_[0]) ]);

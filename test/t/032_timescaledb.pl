@@ -1,10 +1,10 @@
-# TimescaleDB partitions by a comb key: by a version 7 key itself, and by comb_timestamp_micros() of any key.
+# TimescaleDB partitions a table by a version 7 key itself, or by comb_timestamp_micros() of any comb key.
 use strict;
 use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
+use Comb;
 use Document;
-use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
@@ -15,19 +15,16 @@ my ($major, $minor) = slurp_file($control) =~ /default_version *= *'(\d+)\.(\d+)
 my $takes_uuid = $major > 2 || $major == 2 && $minor >= 22;
 note("TimescaleDB $major.$minor");
 
-my $node = PostgreSQL::Test::Cluster->new('main');
-$node->init;
-$node->append_conf('postgresql.conf',
-	"shared_preload_libraries = 'timescaledb'\ntimescaledb.telemetry_level = off\ntimezone = 'UTC'\n");
-$node->start;
+my $node = Comb::start_server('main',
+	settings => "shared_preload_libraries = 'timescaledb'\ntimescaledb.telemetry_level = off\ntimezone = 'UTC'");
 $node->safe_psql('postgres', 'CREATE EXTENSION timescaledb; CREATE EXTENSION comb');
 
 sub sql { return $node->safe_psql('postgres', $_[0]) }
 
-# The example of the guide, with one row for each ten minutes of ten days in a chunk for each day, and one row of now.
+# The example of the guide has one row for every ten minutes of ten days, in one chunk for each day, and one row of now.
 my $document = "$ENV{SANDBOX}/comb/doc/time-queries.md";
 
-# How many chunks a query scans when it runs. `setup` comes before the query in its session.
+# Returns how many chunks a query scans when it runs. The session runs $setup before the query.
 sub scanned
 {
 	my ($query, $setup) = @_;
@@ -36,8 +33,7 @@ sub scanned
 	return scalar keys %seen;
 }
 
-# A query finds the rows of 2025-01-02, and scans its chunk alone. With a number of rows, it finds as many, in one
-# chunk.
+# Tests that a condition finds $rows rows and scans one chunk. By default these are the 144 rows of 2025-01-02.
 sub finds
 {
 	my ($table, $condition, $setup, $rows) = @_;
@@ -57,20 +53,25 @@ SKIP:
 		't|11', 'each row lies in the chunk of its day');
 
 	finds('readings', q{id >= to_uuidv7_boundary('2025-01-02') AND id < to_uuidv7_boundary('2025-01-03')});
-	finds('readings', "id >= comb_set_timestamp('$nil', '2025-01-02', 'v7') AND id < comb_set_timestamp('$nil', '2025-01-03', 'v7')");
+	finds('readings',
+		"id >= comb_set_timestamp('$nil', '2025-01-02', 'v7') AND id < comb_set_timestamp('$nil', '2025-01-03', 'v7')");
 	finds('readings', "id >= now() - interval '1 hour'", undef, 1);
-	finds('readings', "id >= comb_boundary(now() - interval '1 hour') AND id < comb_boundary(now() + interval '1 hour')", undef, 1);
+	finds('readings',
+		"id >= comb_boundary(now() - interval '1 hour') AND id < comb_boundary(now() + interval '1 hour')",
+		undef, 1);
 	finds('readings', "id <@ tstzrange(now() - interval '1 hour', now() + interval '1 hour')", undef, 1);
-	# The upper bound of a generic plan lies just inside the next chunk, whose bounds have no version.
+	# A generic plan may scan the next chunk too. The bounds of chunks have no version, so the upper boundary, which has
+	# one, sorts just after the start of that chunk.
 	for my $mode ([ 'force_custom_plan', 1 ], [ 'force_generic_plan', 2 ])
 	{
 		my $prepare = "SET plan_cache_mode = $mode->[0];
-			PREPARE of_day(timestamptz, timestamptz) AS SELECT * FROM readings WHERE id >= to_uuidv7_boundary(\$1) AND id < to_uuidv7_boundary(\$2)";
+			PREPARE of_day(timestamptz, timestamptz) AS
+			SELECT * FROM readings WHERE id >= to_uuidv7_boundary(\$1) AND id < to_uuidv7_boundary(\$2)";
 		cmp_ok(scanned(q{EXECUTE of_day('2025-01-02', '2025-01-03')}, $prepare),
 			'<=', $mode->[1], "$mode->[0]: a prepared query excludes chunks");
 	}
 
-	# Constants without the version are refused. If a version of TimescaleDB takes them, it must find the rows.
+	# TimescaleDB raises an error for constants without a version. A version that accepts them must find the rows.
 	for my $condition (
 		q{id >= timestamptz '2025-01-02' AND id < timestamptz '2025-01-03'},
 		q{id >= comb_boundary('2025-01-02') AND id < comb_boundary('2025-01-03')},
@@ -92,10 +93,13 @@ SKIP:
 		my ($status, $out, $err) = $node->psql('postgres', "INSERT INTO readings VALUES ($key, 20)");
 		like($err, qr/is not a version 7 UUID/, "$key is no key for it");
 	}
-	is(sql(q{SELECT count(*) FROM drop_chunks('readings', older_than => timestamptz '2025-01-05'); SELECT count(*) FROM readings}),
+	is(sql(q{
+			SELECT count(*) FROM drop_chunks('readings', older_than => timestamptz '2025-01-05');
+			SELECT count(*) FROM readings}),
 		"4\n" . (6 * 144 + 1), 'old chunks are dropped');
 
-	# Each reads the times of the other. TimescaleDB's ids have 12 bits of the fraction, rounded down.
+	# TimescaleDB reads the times of comb's ids, and comb those of TimescaleDB's. These contain 12 bits of the
+	# millisecond's fraction, rounded down.
 	is(sql(q{
 		SELECT bool_and(uuid_timestamp_micros(comb_uuid_v7(at)) = at),
 			array_agg(DISTINCT at - comb_timestamp_micros(to_uuidv7(at)) ORDER BY at - comb_timestamp_micros(to_uuidv7(at)))
@@ -103,10 +107,13 @@ SKIP:
 		't|{00:00:00,00:00:00.000001}', 'a microsecond of a TimescaleDB id may be read one low');
 }
 
-# By the time in the key, whatever the label says.
+# A table is partitioned by the time in its key, so the key may have either version.
 run_blocks('time-queries.md, timescaledb-function', $node, 'postgres', [ blocks($document, 'timescaledb-function') ]);
-is(sql(q{SELECT count(*), count(DISTINCT tableoid), count(DISTINCT (tableoid, comb_timestamp(id)::date)), count(DISTINCT substr(id::text, 15, 1))
-	FROM samples}), '1441|11|11|2', 'rows of both kinds lie in the chunk of their day');
+is(sql(q{
+		SELECT count(*), count(DISTINCT tableoid), count(DISTINCT (tableoid, comb_timestamp(id)::date)),
+			count(DISTINCT substr(id::text, 15, 1))
+		FROM samples}),
+	'1441|11|11|2', 'rows of both kinds lie in the chunk of their day');
 for my $condition (
 	q{id >= timestamptz '2025-01-02' AND id < timestamptz '2025-01-03'},
 	q{id >= comb_boundary('2025-01-02') AND id < comb_boundary('2025-01-03')},
@@ -119,11 +126,16 @@ finds('samples', q{comb_timestamp_micros(id) >= now() - interval '1 hour'}, unde
 is(sql(q{SELECT count(*) FROM samples WHERE id >= now() - interval '1 hour'}), '1', 'now() finds its rows, too');
 my $one = sql(q{SELECT id FROM samples WHERE id >= timestamptz '2025-01-05' ORDER BY id LIMIT 1});
 finds('samples', "id = '$one'", undef, 1);
-is(sql("SELECT count(*) FROM (SELECT id, lag(id) OVER () AS before FROM (SELECT id FROM samples ORDER BY id) AS s) AS o WHERE before >= id"),
+is(sql(q{
+		SELECT count(*) FROM (SELECT id, lag(id) OVER () AS before FROM (SELECT id FROM samples ORDER BY id) AS s) AS o
+		WHERE before >= id}),
 	'0', 'ORDER BY id is the order of ids over all chunks');
-my ($status, $out, $err) = $node->psql('postgres', q{INSERT INTO samples VALUES ('5c146b14-3c52-8afd-938a-375d0df1fbf6', 20)});
+my ($status, $out, $err) =
+  $node->psql('postgres', q{INSERT INTO samples VALUES ('5c146b14-3c52-8afd-938a-375d0df1fbf6', 20)});
 like($err, qr/comb_timestamp_micros" returned NULL/, 'an id without a time is refused');
-is(sql(q{SELECT count(*) FROM drop_chunks('samples', older_than => timestamptz '2025-01-05'); SELECT count(*) FROM samples}),
+is(sql(q{
+		SELECT count(*) FROM drop_chunks('samples', older_than => timestamptz '2025-01-05');
+		SELECT count(*) FROM samples}),
 	"4\n" . (6 * 144 + 1), 'old chunks are dropped');
 
 $node->stop;

@@ -1,17 +1,14 @@
-# The planner hook: in the first statement of a session, beside other extensions that hook into the planner, and over
-# many plannings.
+# The planner hook: in the first statement of a session, next to other extensions that hook into the planner, and in a
+# backend that plans many queries.
 use strict;
 use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
-use PostgreSQL::Test::Cluster;
+use Comb;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $node = PostgreSQL::Test::Cluster->new('main');
-$node->init;
-$node->append_conf('postgresql.conf', "autovacuum = off\n");
-$node->start;
+my $node = Comb::start_server('main', settings => 'autovacuum = off');
 $node->safe_psql('postgres', q{
 	CREATE EXTENSION comb;
 	CREATE TABLE events (id uuid PRIMARY KEY, n int);
@@ -19,7 +16,7 @@ $node->safe_psql('postgres', q{
 	VACUUM ANALYZE events;
 });
 
-# Rows that the plan's first node expects, in a session that says nothing before.
+# Returns the number of rows that the plan's first node expects. The session has run nothing else before.
 sub expected_rows
 {
 	my ($query) = @_;
@@ -27,7 +24,7 @@ sub expected_rows
 	return $rows;
 }
 
-# Two hours in the midst of a bin of 7 hours; the times move on while the test runs.
+# Two hours in the middle of a bin of 7 hours. now() advances while the test runs, so the range has room on both sides.
 my $two_hours = q{id >= now() - interval '122 hours' AND id < now() - interval '120 hours'};
 for my $query (
 	"SELECT * FROM events WHERE $two_hours",
@@ -41,7 +38,7 @@ for my $query (
 	ok($rows >= 80 && $rows <= 180, "first statement of a session: $rows rows of 120 expected");
 }
 
-# Plans of the first statement of a session, with comb alone.
+# The plans of queries that are the first statement of a session, with comb alone.
 my $start = $node->safe_psql('postgres', q{SELECT now() - interval '7 days'});
 my $end = $node->safe_psql('postgres', q{SELECT now() - interval '6 days'});
 my @queries = (
@@ -72,7 +69,7 @@ for my $other (qw(pg_stat_statements auto_explain pg_hint_plan))
 	}
 }
 
-# A hook of another library answers first: this one says that there are no statistics.
+# The hook of a library that was loaded before comb decides. This one says that there are no statistics.
 my $folder = PostgreSQL::Test::Utils::tempdir();
 append_to_file("$folder/no_statistics.c", <<'C');
 #include <postgres.h>
@@ -96,7 +93,7 @@ is(expected_rows("SELECT * FROM events WHERE $two_hours"), 216, 'the hook that w
 $node->append_conf('postgresql.conf', "shared_preload_libraries = 'comb'\n");
 $node->restart;
 
-# What a backend holds after 100,000 more plannings.
+# A backend uses no more memory after planning 100,000 more queries.
 my $held = 'SELECT sum(total_bytes) FROM pg_backend_memory_contexts';
 my $planning = q{
 	DO $$

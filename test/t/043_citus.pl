@@ -1,4 +1,4 @@
-# Shards with Citus, where it is installed.
+# Citus distributes tables by the shard in a hot id. The test is skipped if the server has no Citus.
 use strict;
 use warnings;
 use FindBin;
@@ -15,24 +15,28 @@ my @nodes = map { PostgreSQL::Test::Cluster->new($_) } 'coordinator', 'node1', '
 for my $node (@nodes)
 {
 	$node->init;
-	$node->append_conf('postgresql.conf', "shared_preload_libraries = 'citus'\nwal_level = logical\nlog_statement = all\n"
-		  . "citus.local_hostname = '@{[$node->host]}'\n"); # a node connects to itself to move a shard
+	# A node connects to itself to move a shard, so it needs its own host name.
+	$node->append_conf('postgresql.conf',
+		"shared_preload_libraries = 'citus'\nwal_level = logical\nlog_statement = all\n"
+		  . "citus.local_hostname = '@{[$node->host]}'\n");
 	$node->start;
 	$node->safe_psql('postgres', 'CREATE DATABASE shop');
 	$node->safe_psql('shop', 'CREATE EXTENSION citus');
 }
 my ($coordinator, @workers) = @nodes;
-$coordinator->safe_psql('shop', "SELECT citus_set_coordinator_host('@{[$coordinator->host]}', @{[$coordinator->port]})");
+$coordinator->safe_psql('shop',
+	"SELECT citus_set_coordinator_host('@{[$coordinator->host]}', @{[$coordinator->port]})");
 $coordinator->safe_psql('shop', "SELECT citus_add_node('@{[$_->host]}', @{[$_->port]})") for @workers;
 
 my $document = "$ENV{SANDBOX}/comb/doc/sharding-citus.md";
 run_blocks('sharding-citus.md', $coordinator, 'shop', [ blocks($document, 'citus') ]);
 
-is($_->safe_psql('shop', q{SELECT count(*) FROM pg_extension WHERE extname = 'comb'}), '1', 'Citus creates the extension on each node')
+is($_->safe_psql('shop', q{SELECT count(*) FROM pg_extension WHERE extname = 'comb'}),
+	'1', 'Citus creates the extension on each node')
   for @workers;
 
-# One task for a query by id: with a constant, and prepared, also executed more often than PostgreSQL plans it anew.
-# Citus never lets it choose a generic plan for an expression of the parameter, so force_generic_plan is an error.
+# A query by id is one task: with a constant, and prepared, also after the five executions that PostgreSQL plans one by
+# one. With force_generic_plan Citus raises an error, because it has no generic plan for an expression of a parameter.
 my $id = $coordinator->safe_psql('shop', 'SELECT id FROM orders WHERE shard = 7 LIMIT 1');
 my $condition = 'EXPLAIN (COSTS OFF) SELECT * FROM orders WHERE shard = hot_shard';
 like($coordinator->safe_psql('shop', "$condition('$id') AND id = '$id'"), qr/Task Count: 1$/m,
@@ -48,7 +52,9 @@ for my $mode ('force_custom_plan', 'auto')
 	my @in = grep { slurp_file($workers[$_]->logfile, $sizes[$_]) =~ /SELECT.*orders_\d+/ } 0 .. $#workers;
 	is(scalar @in, 1, 'and is seen on one node');
 }
-unlike($coordinator->safe_psql('shop', "EXPLAIN (COSTS OFF) SELECT * FROM events WHERE id >= now() - interval '1 hour'"),
+unlike(
+	$coordinator->safe_psql(
+		'shop', "EXPLAIN (COSTS OFF) SELECT * FROM events WHERE id >= now() - interval '1 hour'"),
 	qr/events_past/, 'a time leaves out partitions on the nodes');
 
 # A shard moves to the other node, and its rows are found there.
@@ -60,9 +66,10 @@ $coordinator->safe_psql('shop', q{
 	FROM citus_shards AS s JOIN pg_dist_node AS n ON n.groupid > 0 AND (n.nodename, n.nodeport) <> (s.nodename, s.nodeport)
 	WHERE table_name = 'orders'::regclass AND shardid = get_shard_id_for_distribution_column('orders', 7)});
 isnt($coordinator->safe_psql('shop', $placement), $before, 'a shard moves');
-is($coordinator->safe_psql('shop', 'SELECT count(*), count(*) FILTER (WHERE shard = hot_shard(id)) FROM orders'), '800|800', 'with its rows');
+is($coordinator->safe_psql('shop', 'SELECT count(*), count(*) FILTER (WHERE shard = hot_shard(id)) FROM orders'),
+	'800|800', 'with its rows');
 
-# Partitions by the shard are distributed by the id.
+# A table that is partitioned by the shard is distributed by the id.
 is($coordinator->safe_psql('shop', q{
 	CREATE TABLE parcels (id uuid PRIMARY KEY, n int) PARTITION BY HASH (id hot_shard_ops);
 	CREATE TABLE parcels_0 PARTITION OF parcels FOR VALUES WITH (MODULUS 2, REMAINDER 0);
@@ -71,17 +78,19 @@ is($coordinator->safe_psql('shop', q{
 	SELECT create_distributed_table('parcels', 'id');
 	INSERT INTO parcels SELECT hot_uuid(n % 8), n FROM generate_series(1, 80) AS n;
 	SELECT count(*), count(*) FILTER (WHERE id @# 3) FROM parcels;
-	SELECT count(*) FROM parcels_1}) =~ s/^\n//r, "80|10\n40", 'a table partitioned by hot_shard_ops is distributed by id');
+	SELECT count(*) FROM parcels_1}) =~ s/^\n//r,
+	"80|10\n40", 'a table partitioned by hot_shard_ops is distributed by id');
 unlike($coordinator->safe_psql('shop', 'EXPLAIN (COSTS OFF) SELECT * FROM parcels WHERE id @# 3'), qr/parcels_0/,
 	'and a shard leaves out partitions on the nodes');
 
-# Ids that INSERT ... SELECT makes for rows of another distributed table come from the nodes, each in its own order.
+# INSERT ... SELECT from another distributed table makes ids on the nodes. Each node has an order of its own.
 $coordinator->safe_psql('shop', q{
 	SET client_min_messages = warning;
 	CREATE TABLE copies (id uuid NOT NULL DEFAULT comb_uuid(), of uuid PRIMARY KEY);
 	SELECT create_distributed_table('copies', 'of', colocate_with => 'parcels');
 	INSERT INTO copies (of) SELECT id FROM parcels});
-is($coordinator->safe_psql('shop', q{SELECT count(*), count(DISTINCT id), bool_and(comb_timestamp(id) > now() - interval '1 hour') FROM copies}),
+is($coordinator->safe_psql('shop', q{
+		SELECT count(*), count(DISTINCT id), bool_and(comb_timestamp(id) > now() - interval '1 hour') FROM copies}),
 	'80|80|t', 'INSERT ... SELECT between distributed tables makes ids');
 like(slurp_file($_->logfile), qr/SELECT \S*comb_uuid\(\) AS id/, 'on each node') for @workers;
 

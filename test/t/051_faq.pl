@@ -3,15 +3,13 @@ use strict;
 use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
+use Comb;
 use Document;
-use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $faq = "$ENV{SANDBOX}/comb/doc/faq.md";
-my $node = PostgreSQL::Test::Cluster->new('main');
-$node->init;
-$node->start;
+my $node = Comb::start_server('main');
 my $own = $node->safe_psql('postgres', q{
 	SELECT count(*) FROM pg_proc WHERE pronamespace = 'pg_catalog'::regnamespace
 	AND proname IN ('min', 'max') AND proargtypes = '2950'::oidvector});

@@ -1,5 +1,5 @@
-# A database with all that comb can be part of comes from servers of earlier versions: through their own pg_dump, and
-# through pg_upgrade. EARLIER has them where test/in-release runs the tests.
+# A database with every kind of object that can use comb is moved from servers of earlier versions, with their own
+# pg_dump and with pg_upgrade. test/in-release passes the folder of these servers in EARLIER.
 use strict;
 use warnings;
 use FindBin;
@@ -15,10 +15,10 @@ my @servers = $ENV{EARLIER} ? glob("$ENV{EARLIER}/*/usr/lib/postgresql/*") : ();
 plan skip_all => 'there is no server of an earlier version to come from' unless @servers;
 
 my $scratch = PostgreSQL::Test::Utils::tempdir();
-chdir $scratch or BAIL_OUT($!); # where pg_upgrade leaves a script
+chdir $scratch or BAIL_OUT($!); # pg_upgrade leaves a script in the current folder
 mkdir $ENV{LD_LIBRARY_PATH} = "$scratch/lib";
 
-# Makes libraries known that the server's release has and this one has not.
+# Adds the libraries that an earlier server needs and this release of Debian lacks to LD_LIBRARY_PATH.
 sub lend_libraries
 {
 	my ($server, $from) = @_;
@@ -32,8 +32,9 @@ sub lend_libraries
 	}
 }
 
-# Whether pg_upgrade failed because pg_dump of the old server is of a security release that the new server lacks: it
-# writes a parameter of tables, pg_attver, that the new server does not know. comb has no part in that.
+# Returns whether pg_upgrade failed because the new server lacks a security release that the old server has. The dump of
+# such an old server contains pg_attver, a parameter of tables that the new server does not know. comb has no part in
+# that.
 sub lacks_security_release
 {
 	my ($new) = @_;
@@ -41,9 +42,7 @@ sub lacks_security_release
 	return scalar grep { slurp_file($_) =~ /unrecognized parameter "pg_attver"/ } @logs;
 }
 
-my $restored = PostgreSQL::Test::Cluster->new('restored');
-$restored->init;
-$restored->start;
+my $restored = Comb::start_server('restored');
 
 for my $server (@servers)
 {
@@ -51,7 +50,7 @@ for my $server (@servers)
 	lend_libraries($server, "$ENV{EARLIER}/$version/lib");
 	system_or_bail('make -s -C ' . Comb::copy_source() . " PG_CONFIG=$server/bin/pg_config with_llvm=no install");
 	my $old = PostgreSQL::Test::Cluster->new("from_$version", install_path => $server);
-	my @with_checksums = (extra => ['-k']); # which servers from 18 on have by themselves
+	my @with_checksums = (extra => ['-k']); # PostgreSQL 18 has them by default
 	$old->init(@with_checksums);
 	$old->start;
 	my %before;
@@ -69,7 +68,8 @@ for my $server (@servers)
 	$new->init(@with_checksums);
 	my $upgrade = "pg_upgrade from " . $old->pg_version . ' to ' . $new->pg_version;
 	my $upgraded = IPC::Run::run(
-		[ 'pg_upgrade', '--no-sync', '-d', $old->data_dir, '-D', $new->data_dir, '-b', "$server/bin", '-B', $new->config_data('--bindir'),
+		[ 'pg_upgrade', '--no-sync', '-d', $old->data_dir, '-D', $new->data_dir,
+			'-b', "$server/bin", '-B', $new->config_data('--bindir'),
 			'-s', $new->host, '-p', $old->port, '-P', $new->port ], '>', \my $output, '2>&1');
 	if (!$upgraded && lacks_security_release($new))
 	{
@@ -77,7 +77,8 @@ for my $server (@servers)
 		next;
 	}
 	ok($upgraded, $upgrade) or diag($output);
-	is(join(' ', map { -e $_->data_dir . '/pg_stat/comb.stamp' ? 1 : 0 } $old, $new), '1 0', 'which leaves the saved stamp behind');
+	is(join(' ', map { -e $_->data_dir . '/pg_stat/comb.stamp' ? 1 : 0 } $old, $new),
+		'1 0', 'which leaves the saved stamp behind');
 	$new->start;
 	cmp_ok($new->safe_psql('with_public', 'SELECT comb_uuid()'), 'gt', $last, 'new ids are greater than old ones');
 	for my $database (sort keys %before)

@@ -1,4 +1,4 @@
-# 50 million ids from eight sessions: none twice, in server order and in session order.
+# Eight sessions make 50 million ids without a repeated one, in server order and in session order.
 use strict;
 use warnings;
 use FindBin;

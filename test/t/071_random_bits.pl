@@ -1,42 +1,42 @@
-# The 58 random bits of comb_uuid() and the 38 of hot_uuid(): of a million ids of one session, and of a thousand
-# sessions.
+# The 58 random bits of comb_uuid() and the 38 random bits of hot_uuid(), in a million ids of one session and in ids of
+# a thousand sessions.
 #
-# All limits are such that good randomness fails about one run of this file in a million.
+# With the limits below, good randomness fails about one run of this file in a million.
 use strict;
 use warnings;
+use FindBin;
+use lib $FindBin::RealBin;
+use Comb;
 use List::Util qw(min);
-use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-# What makes an id, the 8 bytes whose last bits are random, and how many bits those are.
+# Each kind of id: the call, the first of the 8 bytes that end with the random bits, and the number of these bits.
 my @kinds = (
 	{ call => 'comb_uuid()', first_byte => 8, bits => 58 },
 	{ call => 'hot_uuid(1)', first_byte => 4, bits => 38 });
 my $sample = 1_000_000;
 my $sessions = 1000;
-my $drawn_at_once = 2048; # random numbers, by a session
+my $drawn_at_once = 2048; # random numbers that a session draws ahead
 
-my $node = PostgreSQL::Test::Cluster->new('main');
-$node->init;
-$node->start;
+my $node = Comb::start_server('main');
 $node->safe_psql('postgres', 'CREATE EXTENSION comb');
 my $scratch = PostgreSQL::Test::Utils::tempdir();
 
-# Of each id that a query returns in its one column, the 8 bytes with the random bits, one after the other.
+# Returns the 8 bytes that end with the random bits of each id in a query's only column, one after the other.
 sub words
 {
 	my ($kind, $query) = @_;
 	$node->safe_psql('postgres', "COPY ($query) TO STDOUT (FORMAT binary) \\g $scratch/ids");
-	# a header of 19 bytes, a trailer of 2, and for each row 6 bytes before the id
+	# The format has a header of 19 bytes, a trailer of 2 bytes, and in each row 6 bytes before the id.
 	my ($before, $after) = (6 + $kind->{first_byte}, 8 - $kind->{first_byte});
 	return join '', unpack "(x${before}a8x$after)*", substr(slurp_file("$scratch/ids"), 19, -2);
 }
 
-# The greatest deviation, in standard deviations, of the number of ones among bits that stand in one place of all ids.
-# For 58 bits, 116 numbers are taken (58 places, and the differences to the id before), and each of them is beyond 6.2
-# in one case of 1.8 thousand million: one false alarm in 15 million samples. That is a chi-square of 38.4 with one
-# degree of freedom.
+# deviation() counts how often each random bit is one, and how often it differs from that of the previous id. It returns
+# the greatest deviation of these counts from one half, in standard deviations. For 58 bits there are 116 counts. With
+# good randomness, one count in 1.8 billion exceeds 6.2 (a chi-square of 38.4 with one degree of freedom), so
+# one sample in 15 million fails.
 my $limit = 6.2;
 
 sub deviation
@@ -60,9 +60,10 @@ sub deviation
 	return $worst;
 }
 
-# How many blocks of 20,000 bits fail the tests of FIPS 140-2 (monobit, poker, runs, long run, continuous run). Good
-# randomness fails about one in 1100 (88 of 100,000 from /dev/urandom). A million ids of 58 bits have 2899 blocks; even
-# if one in 900 failed, more than 20 would in less than one sample of a thousand million.
+# fips_failures() returns how many blocks of 20,000 bits fail the tests of FIPS 140-2 (monobit, poker, runs, long run,
+# continuous run). With good randomness about one block in 1100 fails (88 of 100,000 blocks from /dev/urandom). A
+# million ids of 58 bits have 2899 blocks. Even if one block in 900 failed, more than 20 would fail in less than one
+# sample in a billion.
 my $fips_limit = 20;
 
 sub fips_failures
@@ -94,7 +95,7 @@ for my $kind (@kinds)
 		note("FIPS 140-2 failures: $failures of " . int(($sample * $kind->{bits} - 32) / 20_000) . ' blocks');
 	}
 
-	# The tests see what is wrong.
+	# Both tests detect bits that are not random.
 	my @words = unpack 'Q>*', $words;
 	my $count = 0;
 	my %wrong = (
@@ -109,8 +110,8 @@ for my $kind (@kinds)
 		cmp_ok(fips_failures($kind, $wrong{'a stuck bit'}), '>', $fips_limit, 'the stuck bit by FIPS 140-2, too');
 	}
 
-	# Ids of one session say nothing of those of another: the first of each, and the first that is made of the second
-	# draw, are as random from session to session as they are within one.
+	# Random bits of different sessions are independent. The first id of each session, and the first after a session has
+	# drawn again, are tested as one sample over all sessions.
 	unlink "$scratch/session.sql";
 	append_to_file("$scratch/session.sql",
 		"INSERT INTO made SELECT pg_current_xact_id(), n, $kind->{call} FROM generate_series(1, $drawn_at_once + 1) AS n;\n");
@@ -124,8 +125,9 @@ for my $kind (@kinds)
 		cmp_ok(deviation($kind, $made), '<', $limit, 'each bit is as often one as zero, and as often changed as not');
 	}
 
-	# Two ids have the same bits no more often than chance has it. Of 2,049,000 ids, no pair has the same 58 bits by
-	# chance (one run of 140,000), and 7.6 pairs have the same 38 bits, more than 30 in one run of a thousand million.
+	# Ids have the same random bits no more often than by chance. Among 2,049,000 ids, chance makes a pair with the same
+	# 58 bits in one run in 140,000. It makes 7.6 pairs with the same 38 bits on average, and more than 30 in one run in
+	# a billion.
 	my %seen;
 	$seen{ $_ & (1 << $kind->{bits}) - 1 }++ for unpack 'Q>*', words($kind, 'SELECT id FROM made');
 	my $made = $sessions * ($drawn_at_once + 1);

@@ -9,10 +9,10 @@ use Test::More;
 
 my $top = "$ENV{SANDBOX}/comb";
 
-# start_server(NAME, OPTION => VALUE ...): a new server, running.
+# start_server(NAME, OPTION => VALUE ...): returns a new server, which is running.
 #   settings     lines of its postgresql.conf
 #   streaming    the replication that it allows: 1 or 'logical'
-#   environment  variables of its environment, a hash
+#   environment  variables of its environment, a hash; initdb runs without them
 sub start_server
 {
 	my ($name, %option) = @_;
@@ -33,8 +33,8 @@ sub build_stress
 	return $program;
 }
 
-# run_stress(PROGRAM, NODE, SESSIONS, HOW LONG, ORDER [, KIND]): whether the ids had the required order, and none
-# repeated.
+# run_stress(PROGRAM, NODE, SESSIONS, HOW LONG, ORDER [, KIND]): returns whether the ids had the required order and none
+# was repeated.
 sub run_stress
 {
 	my ($program, $node, @how) = @_;
@@ -63,7 +63,7 @@ sub faked_clock
 		LD_PRELOAD => $library,
 		FAKETIME_TIMESTAMP_FILE => $file,
 		FAKETIME_NO_CACHE => 1,
-		NO_FAKE_STAT => 1, # for which libfaketime takes a lock that a killed process would keep
+		NO_FAKE_STAT => 1, # Otherwise stat() takes a lock, which a killed process would keep.
 		DONT_FAKE_MONOTONIC => 1);
 }
 
@@ -85,7 +85,8 @@ sub set_clock
 	rename "$file.new", $file or BAIL_OUT("rename: $!");
 }
 
-# The number of errors of a database's subscriptions. Versions of PostgreSQL name the kinds of errors differently.
+# Returns the number of errors of a database's subscriptions. Versions of PostgreSQL name the kinds of errors
+# differently.
 sub replication_errors
 {
 	my ($node, $database) = @_;
@@ -94,7 +95,7 @@ sub replication_errors
 		FROM pg_stat_subscription_stats AS s, jsonb_each_text(to_jsonb(s)) WHERE key ~ '_error_count$'});
 }
 
-# Whether each of the given ids is greater than the one before. Their text sorts as PostgreSQL's uuid does.
+# Returns whether each of the given ids is greater than the one before. Their text sorts as PostgreSQL's uuid does.
 sub ascending
 {
 	for my $i (1 .. $#_)

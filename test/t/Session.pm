@@ -1,4 +1,4 @@
-# A psql that can lose its server: queries are sent without waiting, and answers are read as far as they came.
+# A psql session that can lose its server. Queries are sent without waiting, and results are read as far as they came.
 package Session;
 
 use strict;
@@ -26,7 +26,7 @@ sub send
 	return print { $self->{in} } "$sql;\n\\echo END $self->{sent}\n";
 }
 
-# The rows of what was sent last, and whether all of them came. In a list: (COMPLETE, ROW, ...)
+# Returns (COMPLETE, ROW, ...): whether the result of the last query is complete, and its rows.
 sub receive
 {
 	my ($self) = @_;
@@ -39,7 +39,7 @@ sub receive
 	return (0, @rows);
 }
 
-# The rows of a query; dies if the server was lost.
+# Runs a query and returns its rows. Dies if the server was lost.
 sub rows
 {
 	my ($self, $sql) = @_;

@@ -1,5 +1,5 @@
-// For LD_PRELOAD: holds up the next write of a saved stamp for as many milliseconds as the file that SLOW_SAVE names
-// says. The write that is held up removes the file first, so that all others pass.
+// A library for LD_PRELOAD that delays one write of a saved stamp. The file that SLOW_SAVE names contains the delay in
+// milliseconds. The delayed write removes the file first, so that no other write is delayed.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@ static void hold_up(const void *content, size_t size) {
   const int read = fscanf(delay, "%ld", &ms);
   fclose(delay);
   if (read != 1 || unlink(file) != 0) return;
-  // the system call itself, because libfaketime replaces the function
+  // This is the system call itself, because libfaketime replaces nanosleep().
   const struct timespec wait = {ms / 1000, ms % 1000 * 1000000};
   syscall(SYS_nanosleep, &wait, NULL);
 }

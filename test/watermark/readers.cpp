@@ -3,10 +3,10 @@
 //
 //   readers CONNINFO SEED SECONDS
 //
-// Needs the tables of setup.sql. Sessions that lose their server connect again, so that a test can kill it meanwhile. A
-// naive reader, which asks for ids above the largest that it has seen, shows what is lost without the watermark. Prints
-// what was written and read, and ends with 0 if all readers but the naive one were right, with 1 if one was not, and
-// with 2 on other errors.
+// Needs the tables of setup.sql. Sessions that lose their server connect again, so a test can kill the server
+// meanwhile. A naive reader, which requests ids above the largest that it has seen, shows what is lost without the
+// watermark. Prints how many rows were written and read. Returns 0 if all readers except the naive one were right, 1 if
+// not, and 2 on other errors.
 #include <libpq-fe.h>
 
 #include <algorithm>
@@ -51,14 +51,14 @@ class session {
   session(const session&) = delete;
   ~session() { PQfinish(connection_); }
 
-  // Waits for the server as long as it takes to start again.
+  // Connects, and waits about a minute for a server that starts again.
   void connect() {
     using namespace std::chrono_literals;
     for (int attempt = 0; attempt < 3000; ++attempt) {
       PQfinish(connection_);
       connection_ = PQconnectdb(conninfo.c_str());
       if (PQstatus(connection_) == CONNECTION_OK) {
-        // No messages of a server that ends.
+        // Messages of a server that shuts down are not shown.
         PQsetNoticeProcessor(
             connection_, [](void*, const char*) {}, nullptr);
         run("SET client_min_messages = error");
@@ -149,7 +149,8 @@ class writer {
                  " FROM generate_series(1, " + to_string(rows) + ")");
   }
 
-  // Ids that the client has before the transaction has an xid, or that parallel workers made which have ended.
+  // Inserts ids that the client received before the transaction had an xid. If parallel workers made them, these have
+  // ended before the insert.
   void insert_later(const std::string& source) {
     const int table = any(3);
     const std::vector<id> ids = session_.run("SELECT " + new_id(table) + " FROM " + source);
@@ -222,7 +223,7 @@ class writer {
     session_.run((happens(70) ? "COMMIT PREPARED " : "ROLLBACK PREPARED ") + name);
   }
 
-  // Prepared transactions of a session that lost its server.
+  // Ends the transaction that a session had prepared when it lost its server.
   void end_prepared() {
     pause();
     const std::string name = "'" + number_ + "-" + to_string(prepared_) + "'";
@@ -281,7 +282,7 @@ struct reader {
   }
 };
 
-// The reader in PL/pgSQL.
+// Runs the reader that is written in PL/pgSQL.
 void read_in_function(const std::atomic<bool>& reading) {
   session server;
   for (bool finished = false; !finished;) {
@@ -296,7 +297,7 @@ void read_in_function(const std::atomic<bool>& reading) {
   }
 }
 
-// How many ids were lost, came twice, or are not in the table.
+// How many ids were lost, were received more than once, or are not in the table.
 struct difference {
   long lost = 0;
   long repeated = 0;

@@ -1,14 +1,14 @@
--- What test/watermark/readers.cpp writes to and reads from.
+-- The tables and functions that test/watermark/readers.cpp uses.
 CREATE EXTENSION comb;
 CREATE TABLE events (id uuid PRIMARY KEY DEFAULT comb_uuid(), writer int NOT NULL);
 CREATE TABLE events_v7 (id uuid PRIMARY KEY DEFAULT comb_uuid_v7(), writer int NOT NULL);
 CREATE TABLE events_hot (id uuid PRIMARY KEY DEFAULT hot_uuid(7), writer int NOT NULL);
 
--- Rows enough for a plan with parallel workers.
+-- A table with enough rows for a plan with parallel workers.
 CREATE TABLE numbers AS SELECT n FROM generate_series(1, 1000) AS n;
 ANALYZE numbers;
 
--- Works instead of sleeping, because pg_sleep() sleeps for an hour when the clock is set back by an hour.
+-- Computes instead of sleeping, because pg_sleep() sleeps for an hour if the clock is set back by an hour.
 CREATE PROCEDURE commit_often(writer int) LANGUAGE plpgsql AS $$
 BEGIN
     FOR i IN 1 .. 5 LOOP
@@ -19,7 +19,7 @@ BEGIN
 END
 $$;
 
--- A subtransaction that fails half of the time.
+-- Makes an id in a subtransaction that fails half of the time.
 CREATE FUNCTION insert_or_fail(writer int) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     INSERT INTO events (writer) VALUES (writer);
@@ -31,7 +31,7 @@ BEGIN
 END
 $$;
 
--- A reader whose place and results are in tables, and so are lost or kept together.
+-- A reader that keeps its place and its results in tables, so that a rollback undoes both.
 CREATE TABLE place AS SELECT '00000000-0000-0000-0000-000000000000'::uuid AS id;
 CREATE TABLE seen (id uuid);
 CREATE FUNCTION read_on() RETURNS void LANGUAGE plpgsql AS $$
