@@ -55,7 +55,8 @@ sub make_database
 sub run_file
 {
 	my ($database, $file, $user) = @_;
-	my ($out, $err) = run_command([ 'psql', '-XqAt', '-F', ' ', '-U', $user, '-d', $node->connstr($database), '-f', $file ]);
+	my @psql = ('psql', '-XqAt', '-F', ' ', '-U', $user, '-d', $node->connstr($database));
+	my ($out, $err) = run_command([ @psql, '-f', $file ]);
 	is($err, '', "$database: $file runs");
 	return $out;
 }
@@ -87,7 +88,8 @@ CREATE INDEX recent ON orders (v7) WHERE v7 >= timestamptz '2025-11-02';
 INSERT INTO orders (id, v7) SELECT comb_uuid(at), comb_uuid_v7(at)
 FROM generate_series(1, 100) AS n, LATERAL (SELECT timestamptz '2025-11-01' + n * interval '1 hour' AS at) AS t;
 CREATE TABLE by_time (id uuid PRIMARY KEY DEFAULT comb_uuid()) PARTITION BY RANGE (id);
-CREATE TABLE by_time_nov PARTITION OF by_time FOR VALUES FROM (comb_boundary('2025-11-01')) TO (comb_boundary('2025-12-01'));
+CREATE TABLE by_time_nov PARTITION OF by_time
+    FOR VALUES FROM (comb_boundary('2025-11-01')) TO (comb_boundary('2025-12-01'));
 CREATE TABLE by_time_rest PARTITION OF by_time DEFAULT;
 INSERT INTO by_time SELECT id FROM orders;
 CREATE TABLE by_shard (id uuid NOT NULL DEFAULT hot_uuid(3)) PARTITION BY LIST (hot_shard_remainder(hot_shard(id), 2));
@@ -135,13 +137,19 @@ sub catalogue
 WITH members AS (
     SELECT d.classid, d.objid FROM pg_depend AS d JOIN pg_extension AS e ON refobjid = e.oid
     WHERE extname = 'comb' AND refclassid = 'pg_extension'::regclass AND deptype = 'e')
-SELECT concat_ws(' ', m.classid::regclass, pg_describe_object(m.classid, m.objid, 0), obj_description(m.objid, m.classid::regclass::name),
-    (SELECT to_jsonb(p) - '{oid,pronamespace,prosupport,prosqlbody,proargtypes,proallargtypes}'::text[] FROM pg_proc AS p WHERE p.oid = objid AND classid = 'pg_proc'::regclass),
-    (SELECT concat_ws(' ', prosupport, pg_get_function_sqlbody(p.oid), pg_get_function_arguments(p.oid)) FROM pg_proc AS p WHERE p.oid = objid AND classid = 'pg_proc'::regclass),
-    (SELECT row(oprowner, oprkind, oprcanmerge, oprcanhash, oprcom::regoperator, oprnegate::regoperator, oprcode, oprrest, oprjoin)
+SELECT concat_ws(' ', m.classid::regclass, pg_describe_object(m.classid, m.objid, 0),
+    obj_description(m.objid, m.classid::regclass::name),
+    (SELECT to_jsonb(p) - '{oid,pronamespace,prosupport,prosqlbody,proargtypes,proallargtypes}'::text[]
+     FROM pg_proc AS p WHERE p.oid = objid AND classid = 'pg_proc'::regclass),
+    (SELECT concat_ws(' ', prosupport, pg_get_function_sqlbody(p.oid), pg_get_function_arguments(p.oid))
+     FROM pg_proc AS p WHERE p.oid = objid AND classid = 'pg_proc'::regclass),
+    (SELECT row(oprowner, oprkind, oprcanmerge, oprcanhash, oprcom::regoperator, oprnegate::regoperator, oprcode,
+                oprrest, oprjoin)
      FROM pg_operator AS o WHERE o.oid = objid AND classid = 'pg_operator'::regclass),
-    (SELECT to_jsonb(t) - '{oid,typnamespace,typarray,typelem}'::text[] FROM pg_type AS t WHERE t.oid = objid AND classid = 'pg_type'::regclass),
-    (SELECT string_agg(concat_ws(' ', amopstrategy, amoppurpose, amopopr::regoperator), ',' ORDER BY amopopr::regoperator::text)
+    (SELECT to_jsonb(t) - '{oid,typnamespace,typarray,typelem}'::text[]
+     FROM pg_type AS t WHERE t.oid = objid AND classid = 'pg_type'::regclass),
+    (SELECT string_agg(concat_ws(' ', amopstrategy, amoppurpose, amopopr::regoperator), ','
+                       ORDER BY amopopr::regoperator::text)
      FROM pg_amop WHERE amopfamily = objid AND classid = 'pg_opfamily'::regclass),
     (SELECT string_agg(concat_ws(' ', amprocnum, amproc::regprocedure), ',' ORDER BY amproc::regprocedure::text)
      FROM pg_amproc WHERE amprocfamily = objid AND classid = 'pg_opfamily'::regclass),
@@ -150,7 +158,8 @@ SELECT concat_ws(' ', m.classid::regclass, pg_describe_object(m.classid, m.objid
                        ORDER BY deptype, pg_describe_object(d.refclassid, d.refobjid, d.refobjsubid))
      FROM pg_depend AS d WHERE d.classid = m.classid AND d.objid = m.objid))
 FROM members AS m
-UNION ALL SELECT concat_ws(' ', 'extension', extversion, extrelocatable, extnamespace::regnamespace) FROM pg_extension WHERE extname = 'comb'
+UNION ALL SELECT concat_ws(' ', 'extension', extversion, extrelocatable, extnamespace::regnamespace)
+FROM pg_extension WHERE extname = 'comb'
 UNION ALL SELECT concat_ws(' ', 'depends on', pg_describe_object(refclassid, refobjid, 0)) FROM pg_depend
 WHERE classid = 'pg_extension'::regclass AND objid = (SELECT oid FROM pg_extension WHERE extname = 'comb')
 ORDER BY 1;
@@ -182,7 +191,8 @@ use_comb($database, 'public');
 $before = contents($database);
 $node->command_ok([ 'pg_dump', '-Fc', '-f', "$scratch/archive", $node->connstr($database) ], 'the flavour is dumped');
 $database = make_database('restored');
-$node->command_ok([ 'pg_restore', '--exit-on-error', '-d', $node->connstr($database), "$scratch/archive" ], 'and restored');
+$node->command_ok([ 'pg_restore', '--exit-on-error', '-d', $node->connstr($database), "$scratch/archive" ],
+	'and restored');
 is_deeply([ grep { !/ proowner/ } @{ catalogue($database) } ], [ grep { !/ proowner/ } @{ $fresh{public} } ],
 	'restored: the catalogue is that of a new installation');
 goes_on($database, $before);
@@ -212,7 +222,8 @@ $node->safe_psql($database, "$adopt; ALTER EXTENSION comb UPDATE");
 is_deeply(catalogue($database), $fresh{comb}, 'functions that were changed are replaced');
 for my $change (
 	'CREATE FUNCTION comb.mine(id uuid, at timestamptz) RETURNS bool RETURN true;'
-	. 'DROP OPERATOR comb.>= (timestamptz, uuid), comb.<= (uuid, timestamptz), comb.> (uuid, timestamptz), comb.< (timestamptz, uuid);'
+	. 'DROP OPERATOR comb.>= (timestamptz, uuid), comb.<= (uuid, timestamptz), comb.> (uuid, timestamptz), '
+	. 'comb.< (timestamptz, uuid);'
 	. 'CREATE OPERATOR comb.<= (LEFTARG = uuid, RIGHTARG = timestamptz, FUNCTION = comb.mine);',
 	'ALTER DOMAIN comb.comb_tstzrange ADD CHECK (NOT isempty(VALUE))',
 	'CREATE FUNCTION comb.mine(id uuid, at timestamptz) RETURNS bool RETURN true;'
@@ -267,7 +278,8 @@ for my $old ("$version-sql", "$version-plain")
 	run_file($database, "$scripts/comb-plain.sql", 'owner') if $schema eq 'comb';
 	plant($database, $schema);
 	$node->safe_psql($database, "CREATE EXTENSION comb SCHEMA $schema VERSION '$old'");
-	is($node->safe_psql($database, "SET search_path = $schema, pg_catalog; $calls"), 't|7|t|15', "$old: calls no planted object");
+	is($node->safe_psql($database, "SET search_path = $schema, pg_catalog; $calls"),
+		't|7|t|15', "$old: calls no planted object");
 	$node->safe_psql($database, 'ALTER EXTENSION comb UPDATE');
 	$node->safe_psql($database, join ';', map { "DROP FUNCTION $schema.$_ CASCADE" } planted());
 	is_deeply(catalogue($database), $fresh{$schema}, "$old: nor does its update");

@@ -37,8 +37,10 @@ sub register
 {
 	my ($database) = @_;
 	$node->safe_psql('postgres', "CREATE DATABASE $database TEMPLATE template0 ENCODING UTF8");
-	$node->safe_psql($database, "CREATE EXTENSION pg_tle; GRANT pgtle_admin TO registrar; GRANT CREATE ON SCHEMA public TO owner");
-	$node->command_ok([ 'psql', '-XqAt', '-v', 'ON_ERROR_STOP=1', '-U', 'registrar', '-d', $node->connstr($database), '-f', "$away/comb-tle.sql" ],
+	$node->safe_psql($database,
+		'CREATE EXTENSION pg_tle; GRANT pgtle_admin TO registrar; GRANT CREATE ON SCHEMA public TO owner');
+	my @psql = ('psql', '-XqAt', '-v', 'ON_ERROR_STOP=1', '-U', 'registrar', '-d', $node->connstr($database));
+	$node->command_ok([ @psql, '-f', "$away/comb-tle.sql" ],
 		"$database: the flavour is registered");
 	return;
 }
@@ -49,7 +51,9 @@ my ($create) = blocks("$top/doc/managed.md", 'pg_tle');
 my ($update) = blocks("$top/doc/managed.md", 'pg_tle-update');
 $node->safe_psql('shop', $create->{sql}, @as_owner);
 $node->safe_psql('shop', <<'SQL', @as_owner);
-CREATE TABLE orders (id uuid PRIMARY KEY DEFAULT comb_uuid(), created timestamptz GENERATED ALWAYS AS (comb_timestamp(id)) STORED);
+CREATE TABLE orders (
+    id      uuid PRIMARY KEY DEFAULT comb_uuid(),
+    created timestamptz GENERATED ALWAYS AS (comb_timestamp(id)) STORED);
 INSERT INTO orders DEFAULT VALUES;
 SQL
 my $uninstall = q{SELECT pgtle.uninstall_extension('comb')};
@@ -73,7 +77,8 @@ bring_files_back();
 $node->safe_psql('shop', 'GRANT CREATE ON DATABASE shop TO owner');
 $node->safe_psql('shop', $update->{sql}, @as_owner);
 $node->safe_psql('shop', 'INSERT INTO orders DEFAULT VALUES', @as_owner);
-is($node->safe_psql('shop', 'SELECT count(*), min(created) > now() - interval \'1 hour\' FROM orders'), '2|t', 'tables go on');
+is($node->safe_psql('shop', "SELECT count(*), min(created) > now() - interval '1 hour' FROM orders"),
+	'2|t', 'tables go on');
 is($node->safe_psql('shop', 'SELECT library_version !~ \'sql\' FROM comb_status()'), 't', 'with the library');
 is($node->safe_psql('shop', $uninstall, @as_registrar), 't', 'the flavour can be unregistered');
 $node->safe_psql('shop', 'DROP EXTENSION pg_tle; INSERT INTO orders DEFAULT VALUES');
