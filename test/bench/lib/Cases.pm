@@ -15,13 +15,14 @@ use Case::Items;
 use Case::Week;
 use Case::Memory;
 use Case::Reads;
+use Case::Watermark;
 use Case::Scripts;
 
 our @EXPORT = qw(cases);
 
 sub cases
 {
-	return map { "Case::$_" } qw(Make Load Locality Clients Items Week Memory Reads Scripts);
+	return map { "Case::$_" } qw(Make Load Locality Clients Items Week Memory Reads Watermark Scripts);
 }
 
 1;
