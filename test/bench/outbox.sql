@@ -1,4 +1,4 @@
--- Case 9: three tables with new rows to be read without gaps, and a reader for two of them, in a database with comb. A
+-- Case 9: four tables with new rows to be read without gaps, and a reader for two of them, in a database with comb. A
 -- reader looks for new rows every 5 ms, and keeps the seconds from the making of each row to its reading.
 --   psql -f test/bench/outbox.sql
 \set ON_ERROR_STOP on
@@ -13,6 +13,12 @@ CREATE TABLE outbox_xid8 (
     line text NOT NULL
 ) WITH (autovacuum_enabled = off);
 CREATE INDEX ON outbox_xid8 (xid, id);
+CREATE TABLE outbox_xid8_key (
+    id   bigint GENERATED ALWAYS AS IDENTITY,
+    xid  xid8 NOT NULL DEFAULT pg_current_xact_id(),
+    line text NOT NULL,
+    PRIMARY KEY (xid, id)
+) WITH (autovacuum_enabled = off);
 CREATE TABLE outbox_xid8_uuid (
     id   uuid PRIMARY KEY DEFAULT gen_random_uuid(),
     xid  xid8 NOT NULL DEFAULT pg_current_xact_id(),

@@ -15,6 +15,7 @@ my %statements = (1 => quick(8_000, 800), 1000 => quick(200, 20));
 my @tables = (
 	[ 'outbox_comb', '`comb_uuid()` key' ],
 	[ 'outbox_xid8', 'bigint identity, xid8 and its index' ],
+	[ 'outbox_xid8_key', 'bigint identity and xid8, which together are the key' ],
 	[ 'outbox_xid8_uuid', '`gen_random_uuid()` key, xid8 and its index' ]);
 
 my $rate = quick(1000, 500); # transactions per second
@@ -43,7 +44,7 @@ sub plan
 	{
 		add_step(quick(2.5, 0.2), "case 9, inserts: $_->[1], round $round", inserts_into($_->[0])) for in_turn(@tables);
 	}
-	add_step($_->[2] + 0.5, "case 9, readers beside $_->[1]", read_during($_)) for @loads;
+	add_step($_->[2] + 0.5, "case 9, readers during $_->[1]", read_during($_)) for @loads;
 	return;
 }
 
@@ -148,7 +149,7 @@ sub goals
 {
 	goals_from_script('transactions');
 	goal('rows that the reader with `comb_watermark()` lost', '<=', 0, (range_of('rows not read', 'comb'))[1]);
-	goal("99 % of the lag of that reader beside an unrelated transaction of $held s, ms",
+	goal("99 % of the lag of that reader during an unrelated transaction of $held s, ms",
 		'<=', 100 * $held, median('lag, unrelated, p99', 'comb'));
 	return;
 }
@@ -158,7 +159,8 @@ sub calls_table
 	my @rows;
 	for my $row (@{ (tables_of('watermark calls'))[0] })
 	{
-		push @rows, [ (map { $_ || 'none' } @$row[ 0 .. 2 ]), @$row[ 3 .. 5 ] ];
+		my ($ns, $range, $net) = @$row[ 3 .. 5 ];
+		push @rows, [ (map { $_ || 'none' } @$row[ 0 .. 2 ]), number($ns), $range, number($net) ];
 	}
 	my @head = ('`max_connections`', 'sessions that had made ids', 'prepared transactions');
 	return table([ @head, 'ns', 'range', 'net of `pg_backend_pid()`' ], @rows);
@@ -191,7 +193,7 @@ sub lag_table
 		};
 		push @rows, [ $label, map { $cell->($_) } qw(comb xid8) ];
 	}
-	return table([ 'beside', '`comb_watermark()`, p50 / p99', '`pg_snapshot_xmin()`, p50 / p99' ], @rows);
+	return table([ 'during', '`comb_watermark()`, p50 / p99', '`pg_snapshot_xmin()`, p50 / p99' ], @rows);
 }
 
 sub parts
