@@ -38,8 +38,8 @@ struct stamp {
   constexpr std::uint64_t fraction() const noexcept { return units % units_per_ms; }
 
   constexpr auto operator<=>(const stamp&) const noexcept = default;
-  friend constexpr stamp operator+(stamp from, std::uint64_t units) noexcept { return {from.units + units}; }
-  friend constexpr stamp operator-(stamp from, std::uint64_t units) noexcept { return {from.units - units}; }
+  friend constexpr stamp operator+(stamp from, std::uint64_t count) noexcept { return {from.units + count}; }
+  friend constexpr stamp operator-(stamp from, std::uint64_t count) noexcept { return {from.units - count}; }
   friend constexpr std::uint64_t operator-(stamp later, stamp earlier) noexcept { return later.units - earlier.units; }
 };
 
