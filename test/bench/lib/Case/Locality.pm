@@ -54,7 +54,9 @@ sub read_wal
 	my ($index) = value("SELECT pg_relation_filenode('${name}_pkey')");
 	my $pages = value("SELECT pg_relation_size('${name}_pkey') / 8192");
 	my $record = qr{^rmgr: (\S+) +len \(rec/tot\): *(\d+)/ *(\d+), tx: *(\d+),.*? desc: (\w+)};
-	open my $wal, '-|', 'pg_waldump', '-p', "$ENV{SANDBOX}/data/pg_wal", '-s', $from, '-e', $to
+	# Named, because pg_waldump reads the size of segments from any file otherwise, and one made for later has no header.
+	my @segments = map { value("SELECT pg_walfile_name('$_')") } $from, $to;
+	open my $wal, '-|', 'pg_waldump', '-p', "$ENV{SANDBOX}/data/pg_wal", '-s', $from, '-e', $to, @segments
 	  or die "pg_waldump: $!\n";
 	my ($splits, $inserts) = (0, 0);
 	my (%bytes, %images, %touched); # by transaction
