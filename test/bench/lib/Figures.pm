@@ -38,12 +38,13 @@ sub median { return median_of(values_of(@_)) }
 sub range_of { my @all = values_of(@_); return (min(@all), max(@all)) }
 
 # The median of the rounds' own ratios, so that other work of the machine affects both, over the rounds that both have.
+# A round whose base is 0 is left out: a machine that is busy elsewhere can run a second without one transaction.
 sub ratio
 {
 	my ($what, $name, $base) = @_;
 	my @of = values_of($what, $name);
 	my @to = values_of($what, $base);
-	return median_of(map { $of[$_] / $to[$_] } 0 .. min($#of, $#to));
+	return median_of(map { $of[$_] / $to[$_] } grep { $to[$_] } 0 .. min($#of, $#to));
 }
 
 # keep_tables(NAME, TABLE ...): tables as arrays of rows, which are arrays of cells.
