@@ -124,7 +124,7 @@ void warn_of_restart(stamp last, stamp now) {
 // Raises the server's sequence to what is known from before: once when the server starts, to the end of the saved
 // window, and once after recovery, to the last commit that was replayed. Ids were made before their transactions
 // committed, and both times come from the same clock. No file is read or written under the lock.
-void start(stamp now) {
+void start() {
   const phase reached = RecoveryInProgress() ? phase::in_recovery : phase::started;
   if (shared->progress.load(std::memory_order_acquire) >= reached) return;
 
@@ -133,6 +133,7 @@ void start(stamp now) {
   const TimestampTz commit = reached == phase::started ? GetLatestXTime() : 0;
   const sys_micros after_commit = clamped_time(commit) + std::chrono::microseconds{1};
 
+  const stamp now = clock_stamp();
   stamp given_up{};
   const auto raise_to = [&given_up, now](stamp bound, origin from) {
     if (!follows(bound, now)) {
@@ -210,7 +211,7 @@ namespace {
 sequence& find_sequence(stamp now) {
   const bool over_server = in_server_order();
   sequence& found = over_server ? *shared : own;
-  if (over_server) start(now);
+  if (over_server) start();
   // The session's own order survives a change of the setting: what it has seen goes over, once for each change.
   // Otherwise comb_reset() would be undone later.
   if (last_used != nullptr && last_used != &found) {
@@ -226,11 +227,12 @@ sequence& find_sequence(stamp now) {
   return found;
 }
 
-// Raises the session's own sequence to the server's.
+// Raises the session's own sequence to the server's. Another session may have advanced that one after `now` was read,
+// so the clock is read again before it is found too far ahead.
 void follow_server(stamp now) {
-  start(now);
+  start();
   const stamp last = shared->last.load(std::memory_order_relaxed);
-  if (follows(last, now)) advance_to_at_least(own.last, last);
+  if (follows(last, now) || follows(last, clock_stamp())) advance_to_at_least(own.last, last);
 }
 
 }  // namespace
@@ -251,25 +253,27 @@ void begin_stamps(stamp now) {
 }
 
 stamp next_server_stamp() {
-  const stamp now = clock_stamp();
-  start(now);
-  return take_next(*shared, now, usual_step);
+  start();
+  return take_next(*shared, clock_stamp(), usual_step);
 }
 
-stamp stamp_far_ahead(stamp last, stamp now, step_function next_step) {
-  if (now >= cluster_creation()) return next_step(last, now).next;
+stamp stamp_far_ahead(stamp last, step_function next_step) {
+  const stamp now = clock_stamp();
+  const sequence_step step = next_step(last, now);
+  if (!step.restarted || now >= cluster_creation()) return step.next;
   const bool told =
       last_used == &own ? std::exchange(own_clock_was_told, true) : shared->clock_was_told.exchange(1) != 0;
   if (!told) warn_of_clock(last, now);
   return next_step(last, last).next;
 }
 
-void note_window(sequence& from, stamp last, stamp next, stamp now) {
+void note_window(sequence& from, stamp last, stamp next) {
   if (&from == shared)
     save();
   else
     from.saved.store(window_of(next), std::memory_order_relaxed);
-  if (next < last) warn_of_restart(last, now);
+  // The first stamp of a sequence that starts again is the clock's.
+  if (next < last) warn_of_restart(last, next);
 }
 
 void init_sequence() {

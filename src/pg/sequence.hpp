@@ -51,12 +51,13 @@ bool try_attach();
 // How a stamp follows the last: step_sequence, or step_ticks for ids that contain only the tick.
 using step_function = sequence_step (*)(stamp last, stamp now) noexcept;
 
-// The stamp that follows `last` if the clock, `now`, is more than a day behind. The sequence normally starts again. If
-// the clock is certainly wrong, the sequence continues, with one warning.
-stamp stamp_far_ahead(stamp last, stamp now, step_function next_step);
+// The stamp that follows `last`, which was more than a day ahead of the clock when that was read. The clock is read
+// again, because another session may have taken `last` after the clock stepped forward. If `last` is ahead still, the
+// sequence starts again from the clock. If the clock is certainly wrong, the sequence continues, with one warning.
+stamp stamp_far_ahead(stamp last, step_function next_step);
 
 // Saves the window of the stamp `next` that was just taken, and warns if the sequence started again from the clock.
-void note_window(sequence& from, stamp last, stamp next, stamp now);
+void note_window(sequence& from, stamp last, stamp next);
 
 // Takes the next stamp of a sequence, by step_sequence or another step, when the clock reads `now`.
 //
@@ -70,11 +71,11 @@ inline stamp take_next(sequence& from, stamp now, Step next_step) {
     const sequence_step step = next_step(last, now);
     next = step.next;
     if (step.restarted) [[unlikely]]
-      next = stamp_far_ahead(last, now, next_step);
+      next = stamp_far_ahead(last, next_step);
   } while (!from.last.compare_exchange_weak(last, next, std::memory_order_relaxed));
   random_delay();
   if (!in_same_window(next, from.saved.load(std::memory_order_relaxed))) [[unlikely]]
-    note_window(from, last, next, now);
+    note_window(from, last, next);
   return next;
 }
 

@@ -1,5 +1,5 @@
 # A random walk through what can break the order of ids: restarts and kills, steps of the clock by minutes, hours, days
-# and years, changes of comb.monotonicity, comb_reset(), slow writes of the saved stamp, and several sessions at once.
+# and years, changes of comb.monotonicity, comb_reset(), sessions that are held up, and several sessions at once.
 #
 # The walk remembers the ids that were returned, and checks each new one. No stamp is returned twice. No id sorts before
 # an id that was returned earlier. No id is ahead of all earlier ids and of all that the clock read. The exceptions are
@@ -13,6 +13,8 @@ use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
 use Comb;
+use File::Basename;
+use File::Basename;
 use List::Util qw(max min);
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
@@ -33,10 +35,7 @@ sub one_of { return $_[ rand @_ ] }
 # ---- the clock -----------------------------------------------------------------------------------------------------
 
 my ($clock, %environment) = Comb::faked_clock();
-my $scratch = PostgreSQL::Test::Utils::tempdir();
-my $slow = "$scratch/slow";
-$environment{LD_PRELOAD} = join ':', Comb::build_slow_save(), $environment{LD_PRELOAD};
-$environment{SLOW_SAVE} = $slow;
+my @slow = Comb::add_slow(\%environment);
 
 my $offset = 0;
 sub set_clock { $offset = $_[0]; Comb::set_clock($clock, sprintf '%+d', $offset); return }
@@ -317,13 +316,15 @@ sub reset_sequence
 	return;
 }
 
-# Holds up one session while it saves. Another one makes ids meanwhile, sometimes after a step of the clock.
-sub save_slowly
+# Holds up one session while it saves or after it has read the clock. Another one makes ids meanwhile, sometimes after a
+# step of the clock.
+sub be_slow
 {
 	my @two = in_server_order();
 	return if @two < 2;
 	my $ms = 20 + int rand 200;
-	step("a session is held up for $ms ms while it saves");
+	my $slow = one_of(@slow);
+	step("a session is held up for $ms ms by " . basename($slow));
 	my $earliest = now();
 	append_to_file($slow, $ms);
 	$two[0]{psql}->send('SELECT comb_uuid() FROM generate_series(1, 10)');
@@ -357,7 +358,7 @@ my %weights = (
 	server => [ 3, \&server_order ],
 	look => [ 3, sub { step('comb_status()'); one_of(@sessions)->{psql}->rows('SELECT * FROM comb_status()') } ],
 	reset => [ 2, \&reset_sequence ],
-	slow => [ 5, \&save_slowly ]);
+	slow => [ 5, \&be_slow ]);
 
 start();
 $node->safe_psql('postgres', 'CREATE EXTENSION comb');

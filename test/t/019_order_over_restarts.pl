@@ -5,6 +5,7 @@ use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
 use Comb;
+use File::Basename;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -13,9 +14,7 @@ use Time::HiRes;
 use constant DAY => 86400;
 
 my ($clock, %environment) = Comb::faked_clock();
-my $slow = PostgreSQL::Test::Utils::tempdir() . '/slow';
-$environment{LD_PRELOAD} = join ':', Comb::build_slow_save(), $environment{LD_PRELOAD};
-$environment{SLOW_SAVE} = $slow;
+my ($slow_save, $slow_clock) = Comb::add_slow(\%environment);
 sub set_clock { return Comb::set_clock($clock, sprintf '%+d', $_[0]) }
 
 # The cluster was created ten days ago.
@@ -46,6 +45,26 @@ sub ids
 	return split /\n/, $node->safe_psql('postgres', "SELECT comb_uuid() FROM generate_series(1, $number)");
 }
 sub status { return $node->safe_psql('postgres', "SELECT $_[0] FROM comb_status()") }
+
+# Runs a statement and makes an id in a session that is held up by a file of add_slow(). Calls $meanwhile, and returns
+# the id.
+sub held_up
+{
+	my ($slow, $sql, $meanwhile) = @_;
+	my @psql = ('psql', '-XAtq', '-d', $node->connstr('postgres'), '-c', "LOAD 'comb'; $sql", '-c', 'SELECT comb_uuid()');
+	append_to_file($slow, '1500');
+	my $session = IPC::Run::start(\@psql, '>', \my $id);
+	for (1 .. 100)
+	{
+		last unless -e $slow;
+		Time::HiRes::sleep(0.01);
+	}
+	ok(!-e $slow, 'a session is held up by ' . basename($slow));
+	$meanwhile->();
+	$session->finish;
+	chomp $id;
+	return $id;
+}
 
 # Returns the warnings in the server's log since the last call.
 my $log_start = 0;
@@ -124,26 +143,34 @@ $session->quit;
 restart_at(0);
 ids();
 set_clock(1200);
-append_to_file($slow, '1500');
 $session = $node->background_psql('postgres');
-my @one_id = ('psql', '-XAtq', '-d', $node->connstr('postgres'), '-c', 'SELECT comb_uuid()');
-my $held_up = IPC::Run::start(\@one_id, '>', \my $late);
-
-for (1 .. 100)
-{
-	last unless -e $slow;
-	Time::HiRes::sleep(0.01);
-}
-ok(!-e $slow, 'a session is held up while it saves');
-set_clock(1800);
-@ids = (scalar $session->query('SELECT comb_uuid()'));
-$held_up->finish;
-chomp $late;
-cmp_ok($late, 'lt', $ids[0], 'another one makes later ids meanwhile');
+my $late = held_up($slow_save, '', sub {
+	set_clock(1800);
+	@ids = (scalar $session->query('SELECT comb_uuid()'));
+});
+cmp_ok($late, 'lt', $ids[0], 'another one makes later ids while a session saves');
 $session->quit;
 restart_at(0);
 push @ids, ids();
 ok(Comb::ascending(@ids), 'and what that one saved is not overwritten');
+
+# A session reads the clock, and is held up. Meanwhile the clock steps ahead by days, and another one makes ids. The
+# earlier reading does not count as a clock that is behind.
+warnings();
+for my $order (qw(server session))
+{
+	my $day = $order eq 'server' ? 5 : 10;
+	$session = $node->background_psql('postgres');
+	$late = held_up($slow_clock, "SET comb.monotonicity = $order;", sub {
+		set_clock($day * DAY);
+		@ids = (scalar $session->query('SELECT comb_watermark()'));
+	});
+	cmp_ok($late, 'gt', $ids[0], "in $order order, an id is later than what was made since its clock was read");
+	$session->quit;
+}
+is(warnings(), '', 'without a warning');
+set_clock(0);
+$node->safe_psql('postgres', 'SELECT comb_reset()');
 
 # The clock reads earlier than the creation of the cluster, at starts and while the server runs.
 @ids = ids();

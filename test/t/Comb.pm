@@ -67,13 +67,16 @@ sub faked_clock
 		DONT_FAKE_MONOTONIC => 1);
 }
 
-# Compiles a library that delays one write of a saved stamp: the next write after the file that SLOW_SAVE names has
-# appeared, by as many milliseconds as the file says. The library must be loaded before libfaketime.
-sub build_slow_save
+# Builds test/walk/slow.c for a server with a faked clock, and adds it to the server's environment. Returns the names of
+# two files: a session is held up as it saves a stamp, or after it has read the clock, for as many milliseconds as are
+# written to the file.
+sub add_slow
 {
-	my $library = PostgreSQL::Test::Utils::tempdir() . '/slow_save.so';
-	system_or_bail("gcc -shared -fPIC -O2 -Wall -o $library $top/test/walk/slow_save.c");
-	return $library;
+	my ($environment) = @_;
+	my $directory = PostgreSQL::Test::Utils::tempdir();
+	system_or_bail("gcc -shared -fPIC -O2 -Wall -o $directory/slow.so $top/test/walk/slow.c");
+	$environment->{LD_PRELOAD} = "$directory/slow.so:$environment->{LD_PRELOAD}";
+	return map { $environment->{$_} = "$directory/$_" } qw(SLOW_SAVE SLOW_CLOCK);
 }
 
 # set_clock(FILE, OFFSET): sets a faked clock to an offset from the machine's clock, such as '-1h' or '+2y'. The file is

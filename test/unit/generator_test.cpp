@@ -43,12 +43,17 @@ TEST(Stamp, GivenTimeIsRoundedUp) {
   EXPECT_EQ(stamp_from_time(max_stamp_time).milliseconds(), (std::uint64_t{1} << 48) - 1);
 }
 
+// A clock that stands.
+auto at(stamp now) {
+  return [now] { return now; };
+}
+
 // Runs a clock's readings through the sequencer and demands that each stamp be greater than the one before.
 std::vector<stamp> run(std::vector<stamp> readings) {
   std::atomic<stamp> last{};
   std::vector<stamp> stamps;
   for (const stamp now : readings) {
-    const sequence_step step = take_stamp(last, now);
+    const sequence_step step = take_stamp(last, at(now));
     EXPECT_FALSE(step.restarted);
     EXPECT_TRUE(stamps.empty() || step.next > stamps.back());
     stamps.push_back(step.next);
@@ -78,12 +83,12 @@ TEST(Sequencer, ClockAheadByAMinuteAndBack) {
 
 TEST(Sequencer, ClockAheadByAYearAndBackStartsAgainOnce) {
   std::atomic<stamp> last{noon};
-  EXPECT_EQ(take_stamp(last, noon + 365 * units_per_day).next, noon + 365 * units_per_day);
-  const sequence_step back = take_stamp(last, noon + second);
+  EXPECT_EQ(take_stamp(last, at(noon + 365 * units_per_day)).next, noon + 365 * units_per_day);
+  const sequence_step back = take_stamp(last, at(noon + second));
   EXPECT_TRUE(back.restarted);
   EXPECT_EQ(back.previous, noon + 365 * units_per_day);
   EXPECT_EQ(back.next, noon + second);
-  const sequence_step next = take_stamp(last, noon + second);
+  const sequence_step next = take_stamp(last, at(noon + second));
   EXPECT_FALSE(next.restarted);
   EXPECT_EQ(next.next, noon + second + 1);
 }
@@ -93,6 +98,20 @@ TEST(Sequencer, ADayAheadIsFollowedAndAUnitMoreIsNot) {
   EXPECT_TRUE(step_sequence(noon + units_per_day + 1, noon).restarted);
 }
 
+TEST(Sequencer, AReadingFromBeforeTheClockSteppedForwardDoesNotStartAgain) {
+  const stamp stepped = noon + 365 * units_per_day;
+  std::atomic<stamp> last{noon};
+  int readings = 0;
+  const sequence_step late = take_stamp(last, [&] {
+    if (++readings > 1) return stepped + second;
+    // Another thread is faster and meets the clock after its step.
+    take_stamp(last, at(stepped));
+    return noon + second;
+  });
+  EXPECT_FALSE(late.restarted);
+  EXPECT_EQ(late.next, stepped + second);
+}
+
 TEST(Sequencer, ThreadsThatShareAWordGetNoStampTwiceInLongRuns) {
   constexpr std::size_t threads = 4, each = 2'000'000;  // for long enough to run at once on a busy machine
   std::atomic<stamp> last{noon};
@@ -100,7 +119,7 @@ TEST(Sequencer, ThreadsThatShareAWordGetNoStampTwiceInLongRuns) {
   std::vector<std::thread> running;
   for (auto& own : taken)
     running.emplace_back([&own, &last] {
-      for (std::size_t i = 0; i < each; ++i) own.push_back(take_stamp(last, noon).next);
+      for (std::size_t i = 0; i < each; ++i) own.push_back(take_stamp(last, at(noon)).next);
     });
   for (auto& thread : running) thread.join();
 

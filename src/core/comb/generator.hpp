@@ -113,14 +113,20 @@ constexpr sequence_step step_ticks(stamp previous, stamp now) noexcept {
   return {previous, stamp_from_ticks(previous_tick + sys_ticks::duration{1}), false};
 }
 
-// Takes the next stamp from `last`, which any number of threads or processes share. The order of changes to this one
-// word is enough, so other memory is not ordered.
-template <class Step = decltype(&step_sequence)>
-inline sequence_step take_stamp(std::atomic<stamp>& last, stamp now, Step next_step = step_sequence) noexcept {
+// Takes the next stamp from `last`, which any number of threads share, when `clock` returns the present. The order of
+// changes to this one word is enough, so other memory is not ordered.
+//
+// Before the sequence starts again, the clock is read once more: another thread may have taken `last` after the clock
+// stepped forward, and this one may have read it before.
+template <class Clock, class Step = decltype(&step_sequence)>
+inline sequence_step take_stamp(std::atomic<stamp>& last, Clock clock, Step next_step = step_sequence) noexcept {
+  const stamp now = clock();
   stamp seen = last.load(std::memory_order_relaxed);
   sequence_step step;
   do {
     step = next_step(seen, now);
+    if (step.restarted) [[unlikely]]
+      step = next_step(seen, clock());
   } while (!last.compare_exchange_weak(seen, step.next, std::memory_order_relaxed));
   return step;
 }

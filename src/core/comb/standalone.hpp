@@ -34,10 +34,10 @@ inline bool fill_random(void* to, std::size_t size) noexcept {
   return true;
 }
 
-inline timespec now() noexcept {
+inline stamp clock_stamp() noexcept {
   timespec reading{};
   clock_gettime(CLOCK_REALTIME, &reading);
-  return reading;
+  return stamp_from_clock(reading);
 }
 
 // Identifies this process among its forked children, each of which increments it.
@@ -52,7 +52,7 @@ template <class Bits>
 inline std::optional<uuid> next_uuid(Bits&& bits) noexcept {
   std::uint64_t random = 0;
   if (!pool.take(random, fork_count, fill_random)) return std::nullopt;
-  return bits(take_stamp(last_stamp, stamp_from_clock(now())).next, random);
+  return bits(take_stamp(last_stamp, clock_stamp).next, random);
 }
 
 }  // namespace standalone
