@@ -3,7 +3,7 @@
 # The ```sql blocks of a document run in one session, in a database of its own. A ```text block after a block is its
 # expected output, without the count of rows. Spaces at the ends of lines and widths of lines do not matter. A block
 # without output must raise no error. Errors are written as psql shows them. Blocks with a label, such as
-# ```sql fdw-node, need several servers or other software. The test that names the label runs them.
+# ```sql fdw-node and ```sh plain, need several servers or other software. The test that names the label runs them.
 use strict;
 use warnings;
 use FindBin;
@@ -22,7 +22,7 @@ my $number = 0;
 for my $file ("$top/README.md", glob "$top/doc/*.md")
 {
 	my ($name) = $file =~ m{([^/]+)$};
-	for my $label (slurp_file($file) =~ /^```sql (.*)$/mg)
+	for my $label (slurp_file($file) =~ /^```(?:sql|sh) (.*)$/mg)
 	{
 		ok($tests =~ /'\Q$label\E'/, "$name: a test runs the blocks with the label $label");
 	}

@@ -2,6 +2,9 @@
 # ALTER EXTENSION comb UPDATE, by dump and restore, and from plain SQL, as its owner made it.
 use strict;
 use warnings;
+use FindBin;
+use lib $FindBin::RealBin;
+use Document;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -11,6 +14,7 @@ my ($version) = slurp_file("$top/comb.control") =~ /^default_version *= *'(.*)'/
 chomp(my $scripts = `$ENV{PG_CONFIG} --sharedir`);
 $scripts .= '/extension';
 my $scratch = PostgreSQL::Test::Utils::tempdir();
+my $managed = "$top/doc/managed.md";
 
 # ---- the generator -------------------------------------------------------------------------------------------------
 
@@ -33,6 +37,14 @@ for my $case (
 	my $output = `'$copy/sql/portable/generate' $version '$copy' 2>&1`;
 	isnt($?, 0, "the generator fails: $error");
 	like($output, $error, 'and says why');
+}
+
+# The scripts are written without PostgreSQL, and are those that are installed.
+system_or_bail("rm -rf '$copy' && mkdir '$copy' && cp -r '$top/sql' '$copy' && rm -f '$copy'/sql/portable/comb-*");
+run_commands($managed, 'generate', $copy);
+for my $script ('comb-plain.sql', 'comb-tle.sql')
+{
+	is(slurp_file("$copy/sql/portable/$script"), slurp_file("$scripts/$script"), "$script is written");
 }
 
 # ---- the same values and errors ------------------------------------------------------------------------------------
@@ -177,12 +189,23 @@ for my $schema ('public', 'comb')
 
 # By ALTER EXTENSION comb UPDATE.
 $database = make_database('updated');
-$node->safe_psql($database, "CREATE EXTENSION comb VERSION '$version-sql'", @as_owner);
+my ($create) = blocks($managed, 'sql-flavour');
+$node->safe_psql($database, $create->{sql}, @as_owner);
 use_comb($database, 'public');
 my $before = contents($database);
 $node->safe_psql($database, 'ALTER EXTENSION comb UPDATE', @as_owner);
 is_deeply(catalogue($database), $fresh{public}, 'updated: the catalogue is that of a new installation');
 goes_on($database, $before);
+
+# With keys of the server's own uuidv7().
+if ($node->pg_version >= 18)
+{
+	$database = make_database('own_uuidv7');
+	$node->safe_psql($database, $create->{sql});
+	run_blocks('managed.md', $node, $database, [ blocks($managed, 'uuidv7') ]);
+	$node->safe_psql($database, 'ALTER EXTENSION comb UPDATE');
+	run_blocks('managed.md', $node, $database, [ blocks($managed, 'uuidv7-to-library') ]);
+}
 
 # By dump and restore, to a server whose comb is the library.
 $database = make_database('dumped');
@@ -197,17 +220,29 @@ is_deeply([ grep { !/ proowner/ } @{ catalogue($database) } ], [ grep { !/ proow
 	'restored: the catalogue is that of a new installation');
 goes_on($database, $before);
 
-# From plain SQL, made by a user who is no superuser.
-$database = make_database('plain');
-run_file($database, "$scripts/comb-plain.sql", 'owner');
+# From plain SQL, made by a user who is no superuser: on the same server, and by dump and restore.
+$database = make_database('shop');
+my %to = (PGHOST => $node->host, PGPORT => $node->port, PGUSER => $superuser);
+run_commands($managed, 'plain', $scripts, %to, PGUSER => 'owner', PGDATABASE => $database);
 use_comb($database, 'comb');
+my ($search_path) = blocks($managed, 'plain-search-path');
+$node->safe_psql($database, $search_path->{sql}, @as_owner);
+is($node->safe_psql($database, 'SELECT comb_uuid() IS NOT NULL', @as_owner), 't', 'plain: is on the search path');
+$node->safe_psql($database, "ALTER DATABASE $database RESET search_path");
 $before = contents($database);
-my $adopt = "CREATE EXTENSION comb SCHEMA comb VERSION '$version-plain'";
-my ($status, $out, $err) = $node->psql($database, $adopt, @as_owner);
+my ($adopt) = map { $_->{sql} } blocks($managed, 'plain-adopt');
+my ($status, $out, $err) = $node->psql($database, $adopt, @as_owner, on_error_stop => 1);
 like($err, qr/permission denied to create extension/, 'plain: its owner cannot make an extension of it');
-$node->safe_psql($database, "$adopt; ALTER EXTENSION comb UPDATE");
-is_deeply(catalogue($database), $fresh{comb}, 'plain: the catalogue is that of a new installation');
-goes_on($database, $before);
+make_database('moved');
+run_commands($managed, 'plain-restore', $scratch,
+	%to, OLD => $node->connstr($database), NEW => $node->connstr('moved'));
+for my $adopted ($database, 'moved')
+{
+	$node->safe_psql($adopted, $adopt);
+	is_deeply(catalogue($adopted), $fresh{comb}, "$adopted: the catalogue is that of a new installation");
+	goes_on($adopted, $before);
+}
+$adopt = "CREATE EXTENSION comb SCHEMA comb VERSION '$version-plain'";
 
 # What somebody has changed after comb-plain.sql is put right, or refused where it cannot be.
 $database = make_database('changed');

@@ -17,6 +17,7 @@ chomp(my $scripts = `$ENV{PG_CONFIG} --sharedir`);
 $scripts .= '/extension';
 my $scratch = PostgreSQL::Test::Utils::tempdir();
 my $away = "$scratch/comb";
+my $managed = "$top/doc/managed.md";
 mkdir $away;
 
 sub take_files_away { system_or_bail("mv '$scripts'/comb* '$away'") }
@@ -29,8 +30,8 @@ $node->init(extra => ['--encoding=UTF8']);
 $node->append_conf('postgresql.conf', "shared_preload_libraries = 'pg_tle'\n");
 $node->start;
 $node->safe_psql('postgres', 'CREATE ROLE registrar LOGIN; CREATE ROLE owner LOGIN');
+my %to = (PGHOST => $node->host, PGPORT => $node->port, PGUSER => $node->safe_psql('postgres', 'SELECT current_user'));
 my @as_owner = (extra_params => [ '-U', 'owner' ]);
-my @as_registrar = (extra_params => [ '-U', 'registrar' ]);
 
 # A database in which the flavour is registered, with the rights that this takes.
 sub register
@@ -39,16 +40,15 @@ sub register
 	$node->safe_psql('postgres', "CREATE DATABASE $database TEMPLATE template0 ENCODING UTF8");
 	$node->safe_psql($database,
 		'CREATE EXTENSION pg_tle; GRANT pgtle_admin TO registrar; GRANT CREATE ON SCHEMA public TO owner');
-	my @psql = ('psql', '-XqAt', '-v', 'ON_ERROR_STOP=1', '-U', 'registrar', '-d', $node->connstr($database));
-	$node->command_ok([ @psql, '-f', "$away/comb-tle.sql" ],
-		"$database: the flavour is registered");
+	run_commands($managed, 'pg_tle-register', $away, %to, PGUSER => 'registrar', PGDATABASE => $database);
 	return;
 }
 
 take_files_away();
 register('shop');
-my ($create) = blocks("$top/doc/managed.md", 'pg_tle');
-my ($update) = blocks("$top/doc/managed.md", 'pg_tle-update');
+my ($create) = blocks($managed, 'pg_tle');
+my ($update) = blocks($managed, 'pg_tle-update');
+my ($remove) = blocks($managed, 'pg_tle-remove');
 $node->safe_psql('shop', $create->{sql}, @as_owner);
 $node->safe_psql('shop', <<'SQL', @as_owner);
 CREATE TABLE orders (
@@ -56,10 +56,8 @@ CREATE TABLE orders (
     created timestamptz GENERATED ALWAYS AS (comb_timestamp(id)) STORED);
 INSERT INTO orders DEFAULT VALUES;
 SQL
-my $uninstall = q{SELECT pgtle.uninstall_extension('comb')};
-my ($status, $out, $err) = $node->psql('shop', $uninstall, @as_registrar);
+my ($status, $out, $err) = $node->psql('shop', $remove->{sql}, on_error_stop => 1);
 like($err, qr/other objects depend on it/, 'the flavour stays registered while it is used');
-$node->command_ok([ 'pg_dump', '-Fc', '-f', "$scratch/dump", $node->connstr('shop') ], 'it is dumped');
 
 # The regression tests, in a database that has the flavour already.
 register('regression');
@@ -72,23 +70,22 @@ my $log = join ' ', "cd '$top' && '$pg_regress' --use-existing --dbname=regressi
 $log = `$log`;
 is($?, 0, 'the regression tests pass') or diag($log);
 
-# To the library.
+# To the library, by dump and restore, and on the same server.
 bring_files_back();
+$node->safe_psql('postgres', 'CREATE DATABASE restored TEMPLATE template0 ENCODING UTF8');
+run_commands($managed, 'pg_tle-restore', $scratch,
+	%to, OLD => $node->connstr('shop'), NEW => $node->connstr('restored'));
+$node->safe_psql('restored', 'INSERT INTO orders DEFAULT VALUES');
+is($node->safe_psql('restored', 'SELECT count(*) FROM orders'), '2', 'its tables go on with the library');
+
 $node->safe_psql('shop', 'GRANT CREATE ON DATABASE shop TO owner');
 $node->safe_psql('shop', $update->{sql}, @as_owner);
 $node->safe_psql('shop', 'INSERT INTO orders DEFAULT VALUES', @as_owner);
 is($node->safe_psql('shop', "SELECT count(*), min(created) > now() - interval '1 hour' FROM orders"),
 	'2|t', 'tables go on');
 is($node->safe_psql('shop', 'SELECT library_version !~ \'sql\' FROM comb_status()'), 't', 'with the library');
-is($node->safe_psql('shop', $uninstall, @as_registrar), 't', 'the flavour can be unregistered');
-$node->safe_psql('shop', 'DROP EXTENSION pg_tle; INSERT INTO orders DEFAULT VALUES');
-
-$node->safe_psql('postgres', 'CREATE DATABASE restored TEMPLATE template0 ENCODING UTF8');
-my $restore = "pg_restore -l '$scratch/dump' | grep -v 'pgtle\\|pg_tle' >'$scratch/list' && "
-  . "pg_restore -L '$scratch/list' --exit-on-error -d '@{[$node->connstr('restored')]}' '$scratch/dump'";
-is(system($restore), 0, 'the dump is restored without pg_tle');
-$node->safe_psql('restored', 'INSERT INTO orders DEFAULT VALUES');
-is($node->safe_psql('restored', 'SELECT count(*) FROM orders'), '2', 'and its tables go on with the library');
+is($node->safe_psql('shop', $remove->{sql}), 't', 'the flavour can be unregistered, and pg_tle dropped');
+$node->safe_psql('shop', 'INSERT INTO orders DEFAULT VALUES');
 
 $node->stop;
 done_testing();

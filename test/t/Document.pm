@@ -6,7 +6,7 @@ use Exporter 'import';
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-our @EXPORT = qw(blocks run_blocks);
+our @EXPORT = qw(blocks run_blocks run_commands);
 
 # Removes what differs between runs or servers without meaning anything.
 sub plain
@@ -24,18 +24,30 @@ sub plain
 }
 
 # Returns the ```sql blocks of a document that have a label, or with an empty label those that have none. A ```text
-# block after a block is its expected output.
+# block after a block is its expected output. Another language, such as sh, can be given.
 sub blocks
 {
-	my ($file, $label) = @_;
+	my ($file, $label, $language) = @_;
 	my $text = slurp_file($file);
 	my @blocks;
-	my $fence = $label eq '' ? 'sql' : "sql $label";
+	my $fence = ($language // 'sql') . ($label eq '' ? '' : " $label");
 	while ($text =~ /^```$fence\n(.*?)^```\n(?:\n?```text\n(.*?)^```\n)?/msg)
 	{
 		push @blocks, { sql => $1, output => $2, line => 1 + (substr($text, 0, $-[0]) =~ tr/\n//) };
 	}
 	return @blocks;
+}
+
+# Runs the ```sh block with a label in a folder, with variables of its environment, and tests that it raises no error.
+sub run_commands
+{
+	my ($file, $label, $folder, %environment) = @_;
+	my ($name) = $file =~ m{([^/]+)$};
+	my ($block) = blocks($file, $label, 'sh');
+	local %ENV = (%ENV, %environment);
+	my $output = `cd '$folder' && set -e && { $block->{sql} } 2>&1`;
+	is($?, 0, "$name, line $block->{line}: runs");
+	unlike($output, qr/ERROR:/, 'without an error') or diag($output);
 }
 
 # Runs blocks in one session, and tests that each gives its expected output, or at least no error. The options are
