@@ -284,7 +284,8 @@ TEST(Ticks, EachIsGreaterThanThatOfTheStampBefore) {
     const sys_ticks tick_before = ticks_from_stamp(last);
     const stamp before = last;
     if (random() % 2) {
-      const stamp next = take_stamp(last, [now] { return now; }, step_ticks).next;
+      const auto clock = [now] { return now; };
+      const stamp next = take_stamp(last, clock, step_ticks).next;
       ASSERT_GT(ticks_from_stamp(next), tick_before);
       ASSERT_GE(next, now);
       ASSERT_LT(next, std::max(before, now) + 8);
