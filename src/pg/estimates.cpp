@@ -243,6 +243,6 @@ void init_estimates() {
 // Does nothing: a planner that simplifies a call of a boundary function calls the function's support function, and so
 // loads this library before the first estimate of a session, also where now() keeps the boundary itself from being
 // calculated.
-COMB_FUNCTION(comb_boundary_support) { PG_RETURN_POINTER(nullptr); }
+COMB_FUNCTION(comb_boundary_support) { PG_RETURN_DATUM(0); }
 
 }  // namespace comb::pg

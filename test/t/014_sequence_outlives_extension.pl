@@ -94,6 +94,9 @@ like($err, qr/HINT:  .*shared_preload_libraries/, 'that says what to do');
 	'SELECT comb_uuid() IS NULL; SELECT monotonicity, shared_memory FROM comb_status()');
 is($out, "f\nsession|full", 'the next session finds the same');
 is($err, '', 'but is not told again');
+(undef, undef, $err) = $node->psql('postgres', "\\set VERBOSITY verbose\nSELECT comb_watermark()");
+like($err, qr/ERROR:  53200: comb_watermark\(\) needs shared memory.*HINT:  .*shared_preload_libraries/s,
+	'a watermark needs shared memory');
 $node->stop;
 
 # With comb in shared_preload_libraries, as the hint says, its memory is reserved before the rest is taken.
