@@ -1,5 +1,5 @@
-# The SQL flavour through pg_tle, on a server without the files of comb, and its move to the library: where pg_tle is
-# installed.
+# The SQL flavour is installed through pg_tle, on a server without the files of comb, and moves to the library. The test
+# is skipped if pg_tle is not installed.
 use strict;
 use warnings;
 use FindBin;
@@ -32,7 +32,7 @@ $node->safe_psql('postgres', 'CREATE ROLE registrar LOGIN; CREATE ROLE owner LOG
 my @as_owner = (extra_params => [ '-U', 'owner' ]);
 my @as_registrar = (extra_params => [ '-U', 'registrar' ]);
 
-# A database in which the flavour is registered, with the rights that this takes.
+# Creates a database, and registers the flavour in it as a role with only the rights that this needs.
 sub register
 {
 	my ($database) = @_;
@@ -41,7 +41,7 @@ sub register
 		'CREATE EXTENSION pg_tle; GRANT pgtle_admin TO registrar; GRANT CREATE ON SCHEMA public TO owner');
 	my @psql = ('psql', '-XqAt', '-v', 'ON_ERROR_STOP=1', '-U', 'registrar', '-d', $node->connstr($database));
 	$node->command_ok([ @psql, '-f', "$away/comb-tle.sql" ],
-		"$database: the flavour is registered");
+		"$database: pg_tle registers the flavour");
 	return;
 }
 
@@ -58,10 +58,11 @@ INSERT INTO orders DEFAULT VALUES;
 SQL
 my $uninstall = q{SELECT pgtle.uninstall_extension('comb')};
 my ($status, $out, $err) = $node->psql('shop', $uninstall, @as_registrar);
-like($err, qr/other objects depend on it/, 'the flavour stays registered while it is used');
-$node->command_ok([ 'pg_dump', '-Fc', '-f', "$scratch/dump", $node->connstr('shop') ], 'it is dumped');
+like($err, qr/other objects depend on it/, 'pg_tle refuses to unregister a flavour that is used');
+$node->command_ok([ 'pg_dump', '-Fc', '-f', "$scratch/dump", $node->connstr('shop') ],
+	'pg_dump writes a database with the flavour');
 
-# The regression tests, in a database that has the flavour already.
+# The regression tests run in a database that has the flavour already.
 register('regression');
 $node->safe_psql('regression', 'CREATE EXTENSION comb');
 my @tests = grep { -e "$top/test/sql/$_.sql" } qw(boundary convert generate hot mask resolution shard timestamp ulid);
@@ -70,25 +71,28 @@ $pg_regress =~ s{/makefiles/pgxs\.mk$}{/test/regress/pg_regress};
 my $log = join ' ', "cd '$top' && '$pg_regress' --use-existing --dbname=regression --inputdir=test --bindir=''",
   "--host='@{[$node->host]}' --port=@{[$node->port]} @tests 2>&1";
 $log = `$log`;
-is($?, 0, 'the regression tests pass') or diag($log);
+is($?, 0, 'the regression tests pass with the flavour from pg_tle') or diag($log);
 
-# To the library.
+# The database moves to the library.
 bring_files_back();
 $node->safe_psql('shop', 'GRANT CREATE ON DATABASE shop TO owner');
 $node->safe_psql('shop', $update->{sql}, @as_owner);
 $node->safe_psql('shop', 'INSERT INTO orders DEFAULT VALUES', @as_owner);
 is($node->safe_psql('shop', "SELECT count(*), min(created) > now() - interval '1 hour' FROM orders"),
-	'2|t', 'tables go on');
-is($node->safe_psql('shop', 'SELECT library_version !~ \'sql\' FROM comb_status()'), 't', 'with the library');
-is($node->safe_psql('shop', $uninstall, @as_registrar), 't', 'the flavour can be unregistered');
+	'2|t', 'a table that uses the flavour takes new rows with the library');
+is($node->safe_psql('shop', 'SELECT library_version !~ \'sql\' FROM comb_status()'), 't',
+	'comb_status() returns the version of the library');
+is($node->safe_psql('shop', $uninstall, @as_registrar), 't',
+	'pg_tle unregisters the flavour that is not used any more');
 $node->safe_psql('shop', 'DROP EXTENSION pg_tle; INSERT INTO orders DEFAULT VALUES');
 
 $node->safe_psql('postgres', 'CREATE DATABASE restored TEMPLATE template0 ENCODING UTF8');
 my $restore = "pg_restore -l '$scratch/dump' | grep -v 'pgtle\\|pg_tle' >'$scratch/list' && "
   . "pg_restore -L '$scratch/list' --exit-on-error -d '@{[$node->connstr('restored')]}' '$scratch/dump'";
-is(system($restore), 0, 'the dump is restored without pg_tle');
+is(system($restore), 0, 'pg_restore restores the dump without pg_tle');
 $node->safe_psql('restored', 'INSERT INTO orders DEFAULT VALUES');
-is($node->safe_psql('restored', 'SELECT count(*) FROM orders'), '2', 'and its tables go on with the library');
+is($node->safe_psql('restored', 'SELECT count(*) FROM orders'), '2',
+	'a restored table takes new rows with the library');
 
 $node->stop;
 done_testing();
