@@ -70,32 +70,26 @@ BEGIN
 {{return_new_uuid 28672}}
 END
 
--- == check_stamp: part
+-- The id of comb_uuid(at) or comb_uuid_v7(at). {{1}} is the version, shifted to its position in the first 8 bytes.
+-- == uuid_at: part
+DECLARE
+  micros pg_catalog.int8;
+  random pg_catalog.bytea := {{random}};
+BEGIN
   IF (at < '1970-01-01 00:00:00+00') OR (at > '10889-08-02 05:31:50.655999+00') THEN
     RAISE EXCEPTION USING ERRCODE := '22008',
       MESSAGE := 'timestamp must be from 1970-01-01 00:00:00+00 to 10889-08-02 05:31:50.655999+00',
       DETAIL := pg_catalog.format('It is %s.', at);
   END IF;
+  micros := {{micros at}};
+{{return_uuid {{1}}}}
+END
 
 -- == comb_uuid_at: plpgsql
-DECLARE
-  micros pg_catalog.int8;
-  random pg_catalog.bytea := {{random}};
-BEGIN
-{{check_stamp}}
-  micros := {{micros at}};
-{{return_uuid 16384}}
-END
+{{uuid_at 16384}}
 
 -- == comb_uuid_v7_at: plpgsql
-DECLARE
-  micros pg_catalog.int8;
-  random pg_catalog.bytea := {{random}};
-BEGIN
-{{check_stamp}}
-  micros := {{micros at}};
-{{return_uuid 28672}}
-END
+{{uuid_at 28672}}
 
 -- The bytes of the shard, the lowest first.
 -- == shard_bytes: part

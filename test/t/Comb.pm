@@ -33,7 +33,7 @@ sub build_stress
 	return $program;
 }
 
-# run_stress(PROGRAM, NODE, SESSIONS, HOW LONG, ORDER [, KIND]): returns whether the ids had the required order and none
+# run_stress(PROGRAM, NODE, SESSIONS, HOW LONG, ORDER [, KIND]): returns whether the ids had the required order and no id
 # was repeated.
 sub run_stress
 {
@@ -68,8 +68,8 @@ sub faked_clock
 }
 
 # Builds test/walk/slow.c for a server with a faked clock, and adds it to the server's environment. Returns the names of
-# two files: a session is held up as it saves a stamp, or after it has read the clock, for as many milliseconds as are
-# written to the file.
+# two files. Write a number of milliseconds to the first file to hold up the next session that saves a stamp, or to the
+# second file to hold up the next session that reads the clock.
 sub add_slow
 {
 	my ($environment) = @_;
