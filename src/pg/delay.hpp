@@ -2,6 +2,8 @@
 // otherwise. They exist only in a library built for tests, with -DCOMB_DELAYS.
 #pragma once
 
+#include <cstdint>
+
 #include "postgres.hpp"
 
 namespace comb::pg {

@@ -1,6 +1,8 @@
 // New ids: the steps that all functions which generate them share, in the order that is the fastest.
 #pragma once
 
+#include <cstdint>
+
 #include "comb/generator.hpp"
 #include "comb/uuid.hpp"
 #include "datum.hpp"

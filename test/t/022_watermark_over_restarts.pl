@@ -5,16 +5,13 @@ use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
 use Comb;
-use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
 my ($clock, %environment) = Comb::faked_clock();
 Comb::set_clock($clock, '+0');
-my $node = PostgreSQL::Test::Cluster->new('main');
-$node->init;
-local @ENV{ keys %environment } = values %environment;
-$node->start;
+my $node = Comb::start_server('main', environment => \%environment);
+local @ENV{ keys %environment } = values %environment; # for the next starts
 $node->safe_psql('postgres', 'CREATE EXTENSION comb; CREATE TABLE events (id uuid PRIMARY KEY DEFAULT comb_uuid())');
 
 my $watermark = $node->safe_psql('postgres', 'SELECT comb_watermark()');

@@ -2,7 +2,9 @@
 # the library, by ALTER EXTENSION comb UPDATE, by dump and restore, and from functions that plain SQL has created.
 use strict;
 use warnings;
-use PostgreSQL::Test::Cluster;
+use FindBin;
+use lib $FindBin::RealBin;
+use Comb;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
@@ -37,10 +39,7 @@ for my $case (
 
 # ---- the same values and errors ------------------------------------------------------------------------------------
 
-my $node = PostgreSQL::Test::Cluster->new('main');
-$node->init(extra => ['--encoding=UTF8']);
-$node->append_conf('postgresql.conf', "fsync = off\n");
-$node->start;
+my $node = Comb::start_server('main', initdb => ['--encoding=UTF8'], settings => 'fsync = off');
 $node->safe_psql('postgres', 'CREATE ROLE owner LOGIN; CREATE ROLE reader');
 my @as_owner = (extra_params => [ '-U', 'owner' ]);
 

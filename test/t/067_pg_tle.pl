@@ -4,8 +4,8 @@ use strict;
 use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
+use Comb;
 use Document;
-use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
@@ -24,10 +24,8 @@ sub bring_files_back { system_or_bail("mv '$away'/comb* '$scripts'") }
 
 END { bring_files_back() if defined $away && -e "$away/comb.control" }
 
-my $node = PostgreSQL::Test::Cluster->new('main');
-$node->init(extra => ['--encoding=UTF8']);
-$node->append_conf('postgresql.conf', "shared_preload_libraries = 'pg_tle'\n");
-$node->start;
+my $node =
+  Comb::start_server('main', initdb => ['--encoding=UTF8'], settings => "shared_preload_libraries = 'pg_tle'");
 $node->safe_psql('postgres', 'CREATE ROLE registrar LOGIN; CREATE ROLE owner LOGIN');
 my @as_owner = (extra_params => [ '-U', 'owner' ]);
 my @as_registrar = (extra_params => [ '-U', 'registrar' ]);

@@ -13,11 +13,12 @@ my $top = "$ENV{SANDBOX}/comb";
 #   settings     lines of its postgresql.conf
 #   streaming    the replication that it allows: 1 or 'logical'
 #   environment  variables of its environment, a hash; initdb runs without them
+#   initdb       arguments of initdb, a list
 sub start_server
 {
 	my ($name, %option) = @_;
 	my $node = PostgreSQL::Test::Cluster->new($name);
-	$node->init(allows_streaming => $option{streaming});
+	$node->init(allows_streaming => $option{streaming}, extra => $option{initdb});
 	$node->append_conf('postgresql.conf', "$option{settings}\n") if $option{settings};
 	local %ENV = (%ENV, %{ $option{environment} // {} });
 	$node->start;

@@ -3,11 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cstdint>
 #include <map>
 #include <random>
 #include <set>
 #include <string>
-#include <vector>
 
 #include "comb/layout_generate.hpp"
 

@@ -3,8 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <cstdint>
+#include <optional>
 #include <random>
-#include <set>
 
 #include "comb/timestamp.hpp"
 

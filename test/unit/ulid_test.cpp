@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cctype>
+#include <cstddef>
+#include <cstdint>
 #include <random>
 #include <string>
 
