@@ -5,8 +5,8 @@
 //
 // Runs for a number of seconds (`10s`) or until at least a number of ids were made. KIND is a name in `kinds`, by
 // default the first. Keeps all ids, 16 bytes each, and sorts them to count repeated ones. With `session`, only the
-// order within each session is required; ids out of order between sessions, and repeated stamps, are counted but
-// allowed. Prints the counts, and returns 0 if the required order held, 1 if not, and 2 on other errors.
+// order within each session is required. Ids out of order between sessions, and repeated stamps, are then counted but
+// allowed. Prints the counts. Returns 0 if the ids had the required order, 1 if not, and 2 on other errors.
 #include <endian.h>
 #include <libpq-fe.h>
 

@@ -34,8 +34,8 @@ sub build_stress
 	return $program;
 }
 
-# run_stress(PROGRAM, NODE, SESSIONS, HOW LONG, ORDER [, KIND]): returns whether the ids had the required order and no id
-# was repeated.
+# run_stress(PROGRAM, NODE, SESSIONS, HOW LONG, ORDER [, KIND]): returns whether the ids had the required order, and
+# whether all were different.
 sub run_stress
 {
 	my ($program, $node, @how) = @_;

@@ -18,7 +18,7 @@ inline constexpr std::size_t ulid_length = 26;
 inline constexpr std::string_view base32_digits = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 inline constexpr std::uint8_t no_digit = 0xff;
 
-// The value of each character. Either case is read; I and L are read as 1, and O as 0.
+// The value of each character, in upper and lower case. I and L are read as 1, and O as 0.
 inline constexpr auto base32_values = [] {
   std::array<std::uint8_t, 256> values{};
   values.fill(no_digit);
