@@ -120,7 +120,7 @@ sub moved_as_it_was
 {
 	my ($name, $before) = @_;
 	is(contents($name), $before, "$name: the rows are the same");
-	is($node->safe_psql($name, <<'SQL', @as_owner), "t\nby_time_rest\nby_shard_1", "$name: new rows find their partitions");
+	is($node->safe_psql($name, <<'SQL', @as_owner), "t\nby_time_rest\nby_shard_1", "$name: it accepts new rows");
 INSERT INTO orders DEFAULT VALUES RETURNING created > now() - interval '1 min';
 INSERT INTO by_time DEFAULT VALUES RETURNING tableoid::regclass;
 INSERT INTO by_shard DEFAULT VALUES RETURNING tableoid::regclass;
