@@ -89,7 +89,7 @@ release_of = $(shell sed -n 's/ $(1)$$//p' $(here)test/releases)
 # next time. The data is in /var/tmp, because /tmp may be in memory.
 bench_release = $(or $(call release_of,$(PG)),\
   $(error No Debian release with PostgreSQL $(PG) is known; test/releases has those that are))
-PAGE ?= benchmarks$(PG:%=-%)$(if $(QUICK),-quick)
+PAGE ?= benchmarks$(if $(QUICK),-quick)
 bench_result = BRING="doc/$(PAGE).md doc/$(PAGE)"
 bench: ## measures, and writes doc/benchmarks.md (QUICK=1: a trial of three minutes; PG=18: in a folder, as root)
 ifdef PG

@@ -247,6 +247,6 @@ void init_estimates() {
 
 // Does nothing, but loads this library before the first estimate of a session. The planner calls it when it simplifies
 // a call of a boundary function, also if the argument is now() and the boundary is not calculated yet.
-COMB_FUNCTION(comb_boundary_support) { PG_RETURN_POINTER(nullptr); }
+COMB_FUNCTION(comb_boundary_support) { PG_RETURN_DATUM(0); }
 
 }  // namespace comb::pg

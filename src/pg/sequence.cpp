@@ -85,8 +85,8 @@ void look_whether_told() {
   LWLockRelease(AddinShmemInitLock);
 }
 
-// Runs `action`, which holds AddinShmemInitLock when it raises an error. Returns false if it ran out of memory; raises
-// all other errors. Nothing but the lock has to be undone, so no subtransaction is needed.
+// Runs `action`. Returns false if it ran out of shared memory, and raises all other errors. Nothing but locks has to be
+// undone, so no subtransaction is needed.
 bool has_memory_for(void (*action)()) {
   volatile bool fits = true;
   const MemoryContext context = CurrentMemoryContext;
@@ -100,10 +100,11 @@ bool has_memory_for(void (*action)()) {
     fits = false;
     MemoryContextSwitchTo(context);
     FlushErrorState();
-    // The error has set both counters to zero. LWLockRelease() subtracts what LWLockAcquire() added.
-    InterruptHoldoffCount = interrupts_held + 1;
+    // As when a subtransaction aborts. No caller holds a lock of this kind while it runs a function.
+    LWLockReleaseAll();
+    // The error has set both counters to zero.
+    InterruptHoldoffCount = interrupts_held;
     QueryCancelHoldoffCount = cancels_held;
-    LWLockRelease(AddinShmemInitLock);
   }
   PG_END_TRY();
   return fits;

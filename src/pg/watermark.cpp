@@ -328,7 +328,7 @@ COMB_FUNCTION(comb_watermark_support) {
         errmsg("comb_watermark() cannot be called in a statement that reads tables"),
         errdetail("The snapshot of the statement was taken before the watermark and does not see all rows below it."),
         errhint("Call comb_watermark() in a statement of its own, and give its result to the next statement."));
-  PG_RETURN_POINTER(nullptr);
+  PG_RETURN_DATUM(0);
 }
 
 }  // namespace comb::pg

@@ -17,7 +17,7 @@ INSERT INTO candidates (name, query, rows, floor)
 SELECT call, format('SELECT count(%s) FROM keys', call), 1000000, 'id'
 FROM unnest(ARRAY['id', 'comb_timestamp(id)', 'comb_timestamp_micros(id)', 'hot_shard(id)']) AS call;
 INSERT INTO candidates (name, query, rows, floor, setting, value)
-SELECT 'comb_uuid() in session order', query, rows, floor, 'comb.monotonicity', 'session'
+SELECT 'comb_uuid(), session order', query, rows, floor, 'comb.monotonicity', 'session'
 FROM candidates WHERE name = 'comb_uuid()';
 
 -- A round shows how many rows take a fifth of a second.
@@ -33,7 +33,7 @@ SELECT goal, wanted, round(measured::numeric, 4) AS measured
 FROM (SELECT max(median) FILTER (WHERE name = 'pg_backend_pid()') AS floor,
              max(median) FILTER (WHERE name = 'clock_timestamp()') AS clock,
              max(median) FILTER (WHERE name = 'comb_uuid()') AS comb,
-             max(median) FILTER (WHERE name = 'comb_uuid() in session order') AS session,
+             max(median) FILTER (WHERE name = 'comb_uuid(), session order') AS session,
              max(median) FILTER (WHERE name = 'hot_uuid(1)') AS hot,
              max(median) FILTER (WHERE name = 'gen_random_uuid()') AS random,
              max(median) FILTER (WHERE name = 'uuidv7()') AS uuidv7,

@@ -29,42 +29,28 @@ CREATE INDEX ON outbox_xid8_uuid (xid, id);
 CREATE UNLOGGED TABLE outbox_lag (reader text, seconds float8) WITH (autovacuum_enabled = off);
 CREATE TABLE outbox_writing AS SELECT true AS writing;
 
-CREATE PROCEDURE read_comb() LANGUAGE plpgsql AS $$
+-- The two readers differ in the column that is their place, and in how far they may read.
+SELECT format($define$
+CREATE PROCEDURE %1$I() LANGUAGE plpgsql AS $body$
 DECLARE
-    since   uuid := '00000000-0000-0000-0000-000000000000';
-    until   uuid;
+    since   %2$s := %3$L;
+    until   %2$s;
     writing bool;
 BEGIN
     LOOP
         writing := (SELECT w.writing FROM outbox_writing AS w);
-        until := comb_watermark();
+        until := %4$s;
         INSERT INTO outbox_lag
-        SELECT 'comb', extract(epoch FROM clock_timestamp() - line::timestamptz)
-        FROM outbox_comb WHERE id >= since AND id < until ORDER BY id;
+        SELECT %5$L, extract(epoch FROM clock_timestamp() - line::timestamptz)
+        FROM %6$I WHERE %7$s >= since AND %7$s < until ORDER BY %7$s, id;
         COMMIT;
         EXIT WHEN NOT writing;
         since := until;
         PERFORM pg_sleep(0.005);
     END LOOP;
 END
-$$;
-
-CREATE PROCEDURE read_xid8() LANGUAGE plpgsql AS $$
-DECLARE
-    since   xid8 := '0';
-    until   xid8;
-    writing bool;
-BEGIN
-    LOOP
-        writing := (SELECT w.writing FROM outbox_writing AS w);
-        until := pg_snapshot_xmin(pg_current_snapshot());
-        INSERT INTO outbox_lag
-        SELECT 'xid8', extract(epoch FROM clock_timestamp() - line::timestamptz)
-        FROM outbox_xid8 WHERE xid >= since AND xid < until ORDER BY xid, id;
-        COMMIT;
-        EXIT WHEN NOT writing;
-        since := until;
-        PERFORM pg_sleep(0.005);
-    END LOOP;
-END
-$$;
+$body$$define$, 'read_' || name, type, start, here, name, 'outbox_' || name, place)
+FROM (VALUES
+    ('comb', 'id', 'uuid', '00000000-0000-0000-0000-000000000000', 'comb_watermark()'),
+    ('xid8', 'xid', 'xid8', '0', 'pg_snapshot_xmin(pg_current_snapshot())')) AS readers (name, place, type, start, here)
+\gexec

@@ -8,7 +8,7 @@ SET synchronous_commit = off;
 INSERT INTO candidates (name, query, floor) VALUES
     ('pg_backend_pid()', 'pid := pg_backend_pid()', 'pg_backend_pid()'),
     ('comb_uuid()', 'id := comb_uuid()', 'pg_backend_pid()'),
-    ('comb_uuid() in session order', 'id := comb_uuid()', 'pg_backend_pid()'),
+    ('comb_uuid(), session order', 'id := comb_uuid()', 'pg_backend_pid()'),
     ('gen_random_uuid()', 'id := gen_random_uuid()', 'pg_backend_pid()'),
     ('pg_backend_pid() twice', 'pid := pg_backend_pid(); pid := pg_backend_pid()', 'pg_backend_pid() twice'),
     ('comb_uuid() twice', 'id := comb_uuid(); id := comb_uuid()', 'pg_backend_pid() twice'),

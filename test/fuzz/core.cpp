@@ -120,10 +120,8 @@ void check_sequence(stamp previous, stamp now) {
       if (step == step_ticks) MUST(ticks_from_stamp(next.next) > ticks_from_stamp(previous));
     }
     std::atomic<stamp> word{previous};
-    MUST(take_stamp(
-             word, [now] { return now; }, step)
-                 .next == next.next &&
-         word.load() == next.next);
+    const auto clock = [now] { return now; };
+    MUST(take_stamp(word, clock, step).next == next.next && word.load() == next.next);
   }
 }
 

@@ -61,7 +61,7 @@ my $victim = $node->safe_psql('postgres',
 	q{SELECT max(pid) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()});
 kill 'KILL', $victim;
 $_->finish for @load;
-$node->poll_query_until('postgres', 'SELECT true') or BAIL_OUT('no recovery');
+Comb::wait_for_recovery($node);
 my @before = received();
 my @after = split /\n/, $node->safe_psql('postgres', 'SELECT comb_uuid() FROM generate_series(1, 100000)');
 cmp_ok($after[0], 'gt', maxstr(@before), 'after SIGKILL of a backend, ids continue above all that were received');

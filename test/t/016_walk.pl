@@ -10,6 +10,7 @@
 #   SECONDS=60   is how long the walk runs
 use strict;
 use warnings;
+no warnings 'portable'; # stamps have 64 bits
 use FindBin;
 use lib $FindBin::RealBin;
 use Comb;
@@ -242,8 +243,8 @@ sub kill_one
 	my $victim = one_of(@sessions)->{psql};
 	my ($pid) = $victim->rows('SELECT pg_backend_pid()');
 	make_many('SIGKILL of a session', sub { kill 'KILL', $pid; step_clock_within() if rand() < 0.3 });
-	$node->poll_query_until('postgres', 'SELECT true') or die "no recovery\n";
 	$high += 0.128;
+	Comb::wait_for_recovery($node);
 	connect_all();
 	return;
 }

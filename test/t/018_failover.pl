@@ -92,7 +92,7 @@ sub status
 	return $node->safe_psql('postgres', q{SELECT started_from, lead > interval '0' FROM comb_status()});
 }
 
-# The cluster was created ten days ago. It has two standbys, whose clocks are behind.
+# The cluster was created ten days ago. It has three standbys, whose clocks are 10 s, 10 min and 20 h behind.
 my $a = PostgreSQL::Test::Cluster->new('a');
 set_clock($a, -10 * 86400);
 {
@@ -106,9 +106,9 @@ my $columns = join ', ', map { "$_ uuid DEFAULT $kinds{$_}" } @kinds;
 $a->safe_psql('postgres', "CREATE EXTENSION comb; CREATE TABLE ids ($columns)");
 insert($a);
 $a->backup('first');
-my ($b, $c) = map { PostgreSQL::Test::Cluster->new($_) } 'b', 'c';
+my ($b, $c, $far) = map { PostgreSQL::Test::Cluster->new($_) } 'b', 'c', 'far';
 
-for my $standby ($b, $c)
+for my $standby ($b, $c, $far)
 {
 	$standby->init_from_backup($a, 'first', has_streaming => 1);
 	$standby->append_conf('postgresql.conf', 'archive_mode = off');
@@ -124,13 +124,23 @@ insert($a);
 $a->stop;
 
 # The clock of the new primary is set right, because otherwise its ids would be ahead of the times of their commits. The
-# other standby follows the new primary, is promoted in turn, and is restarted with its clock further behind.
+# second standby follows the new primary and is promoted in turn.
 set_clock($b, 0);
 insert($b);
 $c->enable_streaming($b);
 start_at($c, -600);
 promote($c, $b, 'replayed commit');
 $b->stop;
+
+# So does the third standby.
+set_clock($c, 0);
+insert($c);
+$far->enable_streaming($c);
+start_at($far, -20 * 3600);
+promote($far, $c, 'replayed commit');
+$far->stop;
+
+# The second one is restarted with its clock further behind.
 insert($c);
 $c->stop;
 start_at($c, -20 * 3600);

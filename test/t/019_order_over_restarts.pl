@@ -145,8 +145,8 @@ ids();
 set_clock(1200);
 $session = $node->background_psql('postgres');
 my $late = held_up($slow_save, '', sub {
-	set_clock(1800);
-	@ids = (scalar $session->query('SELECT comb_uuid()'));
+		set_clock(1800);
+		@ids = (scalar $session->query('SELECT comb_uuid()'));
 });
 cmp_ok($late, 'lt', $ids[0], 'another one makes later ids while a session saves');
 $session->quit;
@@ -162,8 +162,8 @@ for my $order (qw(server session))
 	my $day = $order eq 'server' ? 5 : 10;
 	$session = $node->background_psql('postgres');
 	$late = held_up($slow_clock, "SET comb.monotonicity = $order;", sub {
-		set_clock($day * DAY);
-		@ids = (scalar $session->query('SELECT comb_watermark()'));
+			set_clock($day * DAY);
+			@ids = (scalar $session->query('SELECT comb_watermark()'));
 	});
 	cmp_ok($late, 'gt', $ids[0], "in $order order, an id is later than what was made since its clock was read");
 	$session->quit;

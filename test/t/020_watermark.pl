@@ -101,7 +101,7 @@ my @kinds = sort keys %disturb;
 		# After a restart, ids made in session order may be ahead of the clock. They are below the watermark when the
 		# clock has caught up.
 		Comb::set_clock($clock, '+3h');
-		$node->poll_query_until('postgres', 'SELECT true') or BAIL_OUT('the server is gone');
+		Comb::wait_for_recovery($node);
 });
 ok($right, 'readers receive each row exactly once while the clock steps, and sessions and the server end');
 $naive += $lost;

@@ -42,13 +42,15 @@ sub start_worker
 		'>>', "$scratch/out", '2>>', "$scratch/err");
 }
 
-# Waits until the worker has published a payload.
+# Waits until the worker has published a payload, or has ended.
 sub published
 {
 	my ($payload) = @_;
 	for (1 .. 1800)
 	{
+		my $runs = $run->pumpable;
 		return 1 if slurp_file("$scratch/out") =~ /^\Q$payload\E$/m;
+		last unless $runs;
 		sleep(0.1);
 	}
 	diag(slurp_file("$scratch/err"));

@@ -6,6 +6,7 @@ use warnings;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
+use Time::HiRes;
 
 my $top = "$ENV{SANDBOX}/comb";
 
@@ -87,6 +88,19 @@ sub set_clock
 	my ($file, $offset) = @_;
 	append_to_file("$file.new", "$offset\n");
 	rename "$file.new", $file or BAIL_OUT("rename: $!");
+}
+
+# Waits until a server that recovers by itself accepts connections. poll_query_until() is not for this: it dies if psql
+# ends before it has read the query.
+sub wait_for_recovery
+{
+	my ($node) = @_;
+	for (1 .. 1800)
+	{
+		return if 0 == system 'pg_isready', '-q', '-d', $node->connstr('postgres');
+		Time::HiRes::sleep(0.1);
+	}
+	BAIL_OUT('no recovery');
 }
 
 # Returns the number of errors of a database's subscriptions. Versions of PostgreSQL name the kinds of errors

@@ -1,7 +1,8 @@
-# The cases, in the order in which they are measured: Locality continues with the tables that Load leaves.
+# The cases, in the order in which they are measured and in that of the pages. Locality is measured after Load, whose
+# tables it continues with.
 #
-# A case has `plan`, which adds steps that measure, and for the page `goals` and `parts`, functions by their names in
-# the template.
+# A case has `plan`, which adds steps that measure, and for the pages `goals`, `charts`, which draws, and `parts`,
+# functions by their names in the templates.
 package Cases;
 
 use strict;
@@ -16,13 +17,19 @@ use Case::Week;
 use Case::Memory;
 use Case::Reads;
 use Case::Watermark;
+use Case::Portable;
 use Case::Scripts;
 
-our @EXPORT = qw(cases);
+our @EXPORT = qw(measured_cases page_cases);
 
-sub cases
+sub measured_cases
 {
-	return map { "Case::$_" } qw(Make Load Locality Clients Items Week Memory Reads Watermark Scripts);
+	return map { "Case::$_" } qw(Make Load Locality Clients Items Week Memory Reads Watermark Portable Scripts);
+}
+
+sub page_cases
+{
+	return map { "Case::$_" } qw(Make Load Clients Locality Memory Reads Items Week Watermark Scripts Portable);
 }
 
 1;

@@ -1,4 +1,5 @@
-# What was measured: kept by test/bench/measure, written to a file of tab-separated values, and read by test/bench/page.
+# What was measured: kept by test/bench/measure, written to a file of tab-separated values, and read by test/bench/page,
+# which reads a run of each version.
 #
 #   fact    NAME  VALUE              something that is there once: a version, a number of rows
 #   figure  WHAT  NAME  VALUE        a measurement of a candidate, a line for each round
@@ -10,22 +11,25 @@ use warnings;
 use Exporter 'import';
 use List::Util qw(max min);
 
-our @EXPORT = qw(fact record values_of median range_of ratio keep_tables tables_of write_figures read_figures);
+our @EXPORT = qw(fact record values_of median range_of ratio keep_tables tables_of write_figures read_figures runs
+  of_run);
 
-my (%fact, %figure, %tables);
+# What all functions here work on is the current run.
+my %runs;
+our $run = { fact => {}, figure => {}, tables => {} };
 
 # fact(NAME) returns it, fact(NAME, VALUE) keeps it.
 sub fact
 {
 	my ($name, $value) = @_;
-	$fact{$name} = $value if @_ == 2;
-	return $fact{$name} // die "no fact $name was measured\n";
+	$run->{fact}{$name} = $value if @_ == 2;
+	return $run->{fact}{$name} // die "no fact $name was measured\n";
 }
 
 # record(WHAT, NAME, NUMBER): once a round, so that the n-th numbers of two names belong to one round.
-sub record { my ($what, $name, $number) = @_; push @{ $figure{$what}{$name} }, $number; return }
+sub record { my ($what, $name, $number) = @_; push @{ $run->{figure}{$what}{$name} }, $number; return }
 
-sub values_of { my ($what, $name) = @_; return @{ $figure{$what}{$name} // [] } }
+sub values_of { my ($what, $name) = @_; return @{ $run->{figure}{$what}{$name} // [] } }
 
 sub median_of
 {
@@ -48,24 +52,24 @@ sub ratio
 }
 
 # keep_tables(NAME, TABLE ...): tables as arrays of rows, which are arrays of cells.
-sub keep_tables { my ($name, @tables) = @_; $tables{$name} = \@tables; return }
+sub keep_tables { my ($name, @tables) = @_; $run->{tables}{$name} = \@tables; return }
 
-sub tables_of { my ($name) = @_; return @{ $tables{$name} // [] } }
+sub tables_of { my ($name) = @_; return @{ $run->{tables}{$name} // [] } }
 
 sub write_figures
 {
 	my ($file) = @_;
 	open my $out, '>', $file or die "$file: $!\n";
 	my $line = sub { print $out join("\t", @_), "\n" };
-	$line->('fact', $_, $fact{$_}) for sort keys %fact;
-	for my $what (sort keys %figure)
+	$line->('fact', $_, $run->{fact}{$_}) for sort keys %{ $run->{fact} };
+	for my $what (sort keys %{ $run->{figure} })
 	{
-		for my $name (sort keys %{ $figure{$what} })
+		for my $name (sort keys %{ $run->{figure}{$what} })
 		{
 			$line->('figure', $what, $name, $_) for values_of($what, $name);
 		}
 	}
-	for my $name (sort keys %tables)
+	for my $name (sort keys %{ $run->{tables} })
 	{
 		my @tables = tables_of($name);
 		for my $number (0 .. $#tables)
@@ -77,17 +81,30 @@ sub write_figures
 	return;
 }
 
+# runs() returns the names of the runs that were read, in order.
+sub runs { my @runs = sort { $a <=> $b } keys %runs; return @runs }
+
+# of_run(NAME, CODE): calls it with that run as the current one.
+sub of_run
+{
+	my ($name, $code) = @_;
+	local $run = $runs{$name};
+	return $code->();
+}
+
+# read_figures(NAME, FILE): a run, by the number of its version.
 sub read_figures
 {
-	my ($file) = @_;
+	my ($name, $file) = @_;
+	local $run = $runs{$name} = { fact => {}, figure => {}, tables => {} };
 	open my $in, '<', $file or die "$file: $!\n";
 	while (my $line = <$in>)
 	{
 		chomp $line;
 		my ($kind, $what, $name, @rest) = split /\t/, $line, -1;
-		if ($kind eq 'fact') { $fact{$what} = $name }
+		if ($kind eq 'fact') { $run->{fact}{$what} = $name }
 		elsif ($kind eq 'figure') { record($what, $name, @rest) }
-		elsif ($kind eq 'row') { push @{ $tables{$what}[$name] }, \@rest }
+		elsif ($kind eq 'row') { push @{ $run->{tables}{$what}[$name] }, \@rest }
 		else { die "$file, line $.: $kind\n" }
 	}
 	close $in;

@@ -1,6 +1,6 @@
-# The page of the benchmarks: its template is test/bench/page.template, and what fills that is here and in the cases.
+# The pages of the benchmarks: what fills their templates is here and in the cases.
 #
-# `{{NAME}}` and `{{NAME: ARGUMENT; ARGUMENT ...}}` in the template are replaced by what the part of that name returns.
+# `{{NAME}}` and `{{NAME: ARGUMENT; ARGUMENT ...}}` in a template are replaced by what the part of that name returns.
 package Page;
 
 use strict;
@@ -9,9 +9,8 @@ use Exporter 'import';
 use Figures;
 use List::Util qw(first);
 
-our @EXPORT = qw(names label call_of table number with_range chart color goal goals_from_script render);
-
-my ($folder, $name) = ('doc', $ENV{PAGE});
+our @EXPORT = qw(names label call_of label_of_call table number with_range pages_folder place_for_chart goal
+  goals_from_script add_parts write_page write_front_page);
 
 # ---- the candidates ------------------------------------------------------------------------------------------------
 
@@ -29,6 +28,14 @@ sub candidate
 sub label { return candidate(@_)->[1] }
 
 sub call_of { return candidate(@_)->[2] }
+
+# label_of_call(CALL): that of the candidate, so that a key has one name.
+sub label_of_call
+{
+	my ($call) = @_;
+	my $made_by = first { ($_->[2] // '') eq $call && $_->[0] ne 'comb_uuid_session' } @{ (tables_of('candidate'))[0] };
+	return $made_by ? $made_by->[1] : $call;
+}
 
 # ---- numbers and tables --------------------------------------------------------------------------------------------
 
@@ -56,7 +63,8 @@ sub with_range
 sub table
 {
 	my ($head, @rows) = @_;
-	return join "\n", map { '| ' . join(' | ', @$_) . ' |' } $head, [ '---', ('---:') x $#$head ], @rows;
+	my ($first, @others) = map { '|' . join('|', @$_) . '|' } $head, @rows;
+	return join "\n", $first, '|---|' . '---:|' x $#$head, @others;
 }
 
 # as_good('less' or 'more', WHAT): the keys of others that are as good as comb_uuid() or better. The first argument says
@@ -71,42 +79,42 @@ sub as_good
 		push @good, sprintf('%s (%.2f)', label($candidate), $ratio) if $better eq 'less' ? $ratio <= 1.03 : $ratio >= 0.97;
 	}
 	return 'no other key is as good as `comb_uuid()`.' unless @good;
-	return 'as good as `comb_uuid()` within 3 %, or better (ratio to it): ' . join(', ', @good) . '.';
+	return 'these keys are as good as `comb_uuid()` within 3 %, or better (with their ratio to it): '
+	  . join(', ', @good) . '.';
 }
 
 # ---- charts --------------------------------------------------------------------------------------------------------
 
-my %colors = (
-	bigint_identity => '#444444', bigint_cached => '#888888', bigint_client => '#bbbbbb',
-	gen_random_uuid => '#d62728', uuid_generate_v1mc => '#ff9d3a',
-	sql_uuid_v7 => '#9467bd', uuid_generate_v7 => '#c49bd9', uuidv7 => '#2ca02c',
-	comb_uuid => '#1f4fd8', comb_uuid_session => '#5b8def', comb_uuid_v7 => '#17a2c4', hot_uuid => '#7fd0e0');
+# Where the pages of the runs are, with a folder of figures and charts for each.
+sub pages_folder { return "doc/$ENV{PAGE}" }
 
-sub color { return $colors{ $_[0] } }
+my %titles; # of the charts, by their places
 
-# chart(FILE, WIDTH, HEIGHT, TEXT, SCRIPT): draws an SVG with gnuplot, and returns what shows it in the page. The script
-# may contain its data, as `$data << EOD`.
-sub chart
+sub chart_place { my ($file) = @_; return fact('major') . "/$file.svg" }
+
+# place_for_chart(FILE, TITLE): the file to write the chart to.
+sub place_for_chart
 {
-	my ($file, $width, $height, $text, $script) = @_;
-	open my $gnuplot, '|-', 'gnuplot' or die "gnuplot: $!\n";
-	print $gnuplot <<"END";
-set terminal svg size $width,$height noenhanced font 'sans-serif,13' background 'white'
-set output '$folder/$name/$file.svg'
-set encoding utf8
-set grid ytics lc rgb '#dddddd'
-set border 3 lc rgb '#888888'
-set tics nomirror
-set key outside right
-$script
-END
-	close $gnuplot or die "gnuplot could not draw $file\n";
-	return "![$text]($name/$file.svg)";
+	my ($file, $title) = @_;
+	my $place = chart_place($file);
+	$titles{$place} = $title;
+	return pages_folder() . "/$place";
+}
+
+# From a page to the pages of the runs.
+our $above = '';
+
+sub chart_of
+{
+	my ($file) = @_;
+	my $place = chart_place($file);
+	my $title = $titles{$place} // die "there is no chart $place\n";
+	return "![$title]($above$place)";
 }
 
 # ---- goals ---------------------------------------------------------------------------------------------------------
 
-my (@goals, @unmet);
+my @goals;
 
 # goal(WHAT, '<=' or '>=', WANTED, MEASURED, WHY): WHY says why it may not be met, where that is known. A goal that was
 # not measured, because the server lacks a candidate, is left out.
@@ -115,12 +123,8 @@ sub goal
 	my ($what, $sense, $wanted, $measured, $why) = @_;
 	return unless defined $measured;
 	my $met = $sense eq '<=' ? $measured <= $wanted : $measured >= $wanted;
-	push @unmet, "\n\nNot met, $what: $why" if $why && !$met;
-	push @goals,
-	  [
-		$what, ($sense eq '<=' ? 'at most ' : 'at least ') . (0 + $wanted),
-		sprintf('%.4g', $measured), $met ? 'met' : '**not met**'
-	  ];
+	$wanted = ($sense eq '<=' ? 'at most ' : 'at least ') . (0 + $wanted);
+	push @goals, { what => $what, wanted => $wanted, measured => sprintf('%.4g', $measured), met => $met, why => $why };
 	return;
 }
 
@@ -136,6 +140,49 @@ sub goals_from_script
 	return;
 }
 
+# goals_of(CASE ...): those of cases in the current run, or of all.
+sub goals_of
+{
+	my (@cases) = map { "Case::$_" } @_;
+	@goals = ();
+	$_->goals for @cases ? @cases : Cases::page_cases();
+	return @goals;
+}
+
+sub goals_table
+{
+	my @all = goals_of(@_);
+	my @rows = map { [ @{$_}{qw(what wanted measured)}, $_->{met} ? 'met' : '**not met**' ] } @all;
+	my @unmet = map { "\n\nNot met, $_->{what}: $_->{why}" } grep { $_->{why} && !$_->{met} } @all;
+	return join '', table([ 'goal', 'wanted', 'measured', '' ], @rows), @unmet;
+}
+
+sub goals_met
+{
+	my @all = goals_of(@_);
+	my $met = grep { $_->{met} } @all;
+	return "$met of " . @all;
+}
+
+# What is said of the goals of a case on the page of all runs.
+sub goals_across
+{
+	my ($case) = @_;
+	my @met = map { my $run = $_; of_run($run, sub { goals_met($case) }) . " on PostgreSQL $run" } runs();
+	my (@unmet, %measured);
+	for my $run (runs())
+	{
+		for my $goal (grep { !$_->{met} } of_run($run, sub { goals_of($case) }))
+		{
+			my $what = "$goal->{what} ($goal->{wanted})";
+			push @unmet, $what unless $measured{$what};
+			push @{ $measured{$what} }, "$goal->{measured} on $run";
+		}
+	}
+	my @told = map { "Not met: $_: " . join(', ', @{ $measured{$_} }) . '.' } @unmet;
+	return join ' ', 'Goals met: ' . join(', ', @met) . '.', @told;
+}
+
 # The other tables that a script printed.
 sub tables_from_script
 {
@@ -143,28 +190,106 @@ sub tables_from_script
 	return join "\n\n", map { table(@$_) } grep { $_->[0][0] ne 'goal' } tables_of($script);
 }
 
+# ---- all runs ------------------------------------------------------------------------------------------------------
+
+# across(HEAD, PART, ARGUMENT ...): what a part says of the main keys, with a column for each run.
+sub across
+{
+	my ($head, $part, @arguments) = @_;
+	my @rows;
+	for my $key (qw(bigint_identity gen_random_uuid uuidv7 comb_uuid hot_uuid))
+	{
+		my $name;
+		my @cells = map {
+			of_run($_, sub { candidate($key) ? do { $name = label($key); part($part, @arguments, $key) } : '-' })
+		} runs();
+		push @rows, [ $name, @cells ] if $name;
+	}
+	return across_versions($head) . join '', map { "\n|" . join('|', @$_) . '|' } @rows;
+}
+
+# The head of a table with a column for each run.
+sub across_versions { my ($head) = @_; return table([ $head, map { "PostgreSQL $_" } runs() ]) }
+
+# each_run(HEAD, PART, ARGUMENT ...): the same of no key: a row.
+sub each_run
+{
+	my ($head, $part, @arguments) = @_;
+	return "|$head|" . join('|', map { of_run($_, sub { part($part, @arguments) }) } runs()) . '|';
+}
+
+sub runs_table
+{
+	my @rows = map {
+		of_run(
+			$_,
+			sub {
+				my ($major, @facts) = map { fact($_) } qw(major version cores gigabytes date);
+				[ "[$major]($above$major.md)", @facts, goals_met() ];
+			})
+	} runs();
+	return table([ 'PostgreSQL', 'exactly', 'cores', 'GB of memory', 'date', 'goals met' ], @rows);
+}
+
+sub quick_warning
+{
+	my $warning = '**This is a quick run: it shows that everything works, and its figures mean little.**';
+	return fact('quick') ? "$warning\n\n" : '';
+}
+
+# Where the tables of each run are.
+sub version_links
+{
+	my ($anchor) = @_;
+	return join ', ', map { "[$_]($above$_.md#$anchor)" } runs();
+}
+
 # ---- the template --------------------------------------------------------------------------------------------------
 
-my %common = (
+my %parts = (
 	fact => \&fact,
+	page => sub { return $ENV{PAGE} },
 	number => sub { return number(fact(@_)) },
 	median => sub { return number(median(@_)) },
 	ratio => sub { return number(ratio(@_)) },
+	with_range => \&with_range,
 	as_good => \&as_good,
 	tables => \&tables_from_script,
-	goals => sub { return join '', table([ 'goal', 'wanted', 'measured', '' ], @goals), @unmet });
+	chart => \&chart_of,
+	goals => \&goals_table,
+	goals_across => \&goals_across,
+	across => \&across,
+	across_versions => \&across_versions,
+	each_run => \&each_run,
+	version_links => \&version_links,
+	runs_table => \&runs_table,
+	quick => \&quick_warning);
 
-# render(TEMPLATE, PARTS): the page. Parts are functions, by their names.
-sub render
+# add_parts(NAME => CODE ...): functions by their names in the templates.
+sub add_parts { %parts = (%parts, @_); return }
+
+sub part
 {
-	my ($template, %parts) = @_;
-	%parts = (%common, %parts);
-	my $part = sub {
-		my ($part, $arguments) = @_;
-		my $code = $parts{$part} // die "the template has an unknown part: $part\n";
-		return $code->(split /; */, $arguments // '');
-	};
-	return $template =~ s/\{\{(\w+)(?:: *([^}]*))?\}\}/$part->($1, $2)/ger;
+	my ($part, @arguments) = @_;
+	my $code = $parts{$part} // die "there is no part $part\n";
+	return $code->(@arguments);
+}
+
+# write_front_page(FILE, TEMPLATE): the page of all runs, one folder above the others.
+sub write_front_page { local $above = "$ENV{PAGE}/"; write_page(@_); return }
+
+# write_page(FILE, TEMPLATE): for the current run.
+sub write_page
+{
+	my ($file, $template) = @_;
+	open my $in, '<', $template or die "$template: $!\n";
+	my $text = do { local $/; <$in> };
+	close $in;
+	$text =~ s/\{\{(\w+)(?:: *([^}]*))?\}\}/part($1, split m{; *}, $2 \/\/ '')/ge;
+	open my $out, '>', $file or die "$file: $!\n";
+	print $out $text;
+	close $out or die "$file: $!\n";
+	return;
 }
 
 1;

@@ -4,6 +4,7 @@ package Case::Clients;
 use strict;
 use warnings;
 use Bench;
+use Chart;
 use Figures;
 use List::Util qw(min);
 use Page;
@@ -57,6 +58,17 @@ sub goals
 		'>=', 0.97, ratio('1 rows, 32 clients', 'comb_uuid', 'bigint_identity'),
 		'a statement of one row takes the time of its commit, and the rounds of one key differ by a tenth or more, so that '
 		  . 'one run cannot show 3 %.');
+	return;
+}
+
+sub charts
+{
+	bars(
+		'clients',
+		'Inserts from 32 clients: thousand rows per second',
+		'1,000 rows with a text of 100 characters per statement; shared_buffers = ' . fact('shared buffers') . '.',
+		'thousand rows per second',
+		map { [ label($_), color($_), median('1000 rows, 32 clients', $_) ] } names());
 	return;
 }
 

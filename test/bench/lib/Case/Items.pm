@@ -4,6 +4,7 @@ package Case::Items;
 use strict;
 use warnings;
 use Bench;
+use Chart;
 use Figures;
 use Page;
 
@@ -39,6 +40,19 @@ sub items_of
 }
 
 sub goals { return }
+
+sub charts
+{
+	bars(
+		'items',
+		'Time to insert parents with three children each: seconds',
+		number(fact('parents')) . ' parents, a thousand per statement, with an index on the key of the parent; '
+		  . 'shared_buffers = '
+		  . fact('shared buffers') . '.',
+		'seconds',
+		map { [ label($_), color($_), median('items', $_) ] } names());
+	return;
+}
 
 sub items_table
 {

@@ -4,6 +4,7 @@ package Case::Locality;
 use strict;
 use warnings;
 use Bench;
+use Chart;
 use Figures;
 use List::Util qw(min sum0);
 use Page;
@@ -14,6 +15,7 @@ my $statements = quick(90, 10);
 my $rows = $checkpoints * $statements * 1000;
 # The chart counts inserts by their time, in columns, and by their place in the index, in lines.
 my ($columns, $lines) = (60, 50);
+my @drawn = qw(gen_random_uuid comb_uuid_v7);
 
 # Works on the tables that case 2 leaves.
 sub plan
@@ -80,7 +82,7 @@ sub read_wal
 	record('WAL bytes', $name, ($images + sum0(@bytes{ keys %touched })) / $rows);
 	record('splits', $name, $splits / $rows * 1000);
 	record('pages dirtied', $name, sum0(map { scalar keys %$_ } values %touched) / $rows * 1000);
-	keep_tables("heat $name", \@heat);
+	keep_tables("heat $name", \@heat) if grep { $_ eq $name } @drawn;
 	return;
 }
 
@@ -90,32 +92,26 @@ sub goals
 	return;
 }
 
-sub heat_chart
+# Two panels with one scale.
+sub charts
 {
-	my @names = names();
-	my $across = 4;
-	my $down = int((@names + $across - 1) / $across);
 	my ($right, $top, $most) = ($columns - 0.5, $lines - 0.5, log(1 + fact('locality rows') / $columns));
 	my $script = <<"END";
-set multiplot layout $down,$across
-unset key
-unset colorbox
-unset grid
+set multiplot layout 1,2 margins 0.06,0.87,0.25,0.79 spacing 0.05
 set palette defined (0 '#ffffff', 0.02 '#c9d8ff', 0.3 '#1f4fd8', 0.65 '#d62728', 1 '#7a0000')
 set cbrange [0:$most]
+set cbtics ('none' 0, '1' log(2), '10' log(11), '100' log(101), '1,000' log(1001), '10,000' log(10001))
+set cblabel 'inserts'
+set colorbox user origin screen 0.885,0.25 size screen 0.02,0.54
 set xrange [-0.5:$right]
 set yrange [-0.5:$top]
 unset xtics
 unset ytics
 set border 15
-set tmargin 2
-set bmargin 2
-set lmargin 3
-set rmargin 1
-set xlabel 'inserts, from first to last' font ',10' offset 0,0.7
-set ylabel 'place in the index file' font ',10' offset 1,0
+set xlabel 'inserts, from first to last'
+set ylabel 'place in the index file' offset 1,0
 END
-	for my $name (@names)
+	for my $name (@drawn)
 	{
 		my $label = label($name);
 		my $data = '';
@@ -126,14 +122,21 @@ END
 		$script .= <<"END";
 \$data << EOD
 ${data}EOD
-set title '$label' font ',12' offset 0,-0.6
+set title '$label' offset 0,-0.6
 plot \$data matrix using 1:2:3 with image
+unset label
+unset colorbox
+unset ylabel
 undefine \$data
 END
 	}
-	return chart('heat', 900, 190 * $down,
-		'Pages of the index that inserts change, over time: random keys change all pages, ordered keys the last ones',
+	chart(
+		'heat', 400,
+		'Where inserts go in the index: random keys change all of it, ordered keys its end',
+		number(fact('locality rows')) . ' inserts into a table of case 2. '
+		  . "A column is a ${columns}th of the inserts, a line a ${lines}th of the index file.",
 		$script . "unset multiplot\n");
+	return;
 }
 
 sub locality_table
@@ -152,6 +155,6 @@ sub locality_table
 	return table([ 'key', @head, 'index pages dirtied per 1,000 rows', 'page splits per 1,000 rows' ], @rows);
 }
 
-sub parts { return (heat_chart => \&heat_chart, locality_table => \&locality_table) }
+sub parts { return (locality_table => \&locality_table) }
 
 1;

@@ -4,6 +4,7 @@ package Case::Make;
 use strict;
 use warnings;
 use Bench;
+use Chart;
 use Figures;
 use List::Util qw(min);
 use Page;
@@ -70,36 +71,28 @@ sub goals
 
 sub costs
 {
-	return @{ (tables_of('calls'))[0] };
+	my ($head, @rows) = @{ (tables_of('calls'))[0] };
+	return ($head, map { my ($call, @cells) = @$_; [ label_of_call($call), @cells ] } @rows);
 }
 
-sub cost_chart
+# The nanoseconds of an id, net of calling a function.
+sub net
 {
-	my (undef, @rows) = costs();
-	my @made = reverse grep { $_->[4] eq 'pg_backend_pid()' && $_->[3] > 0 } @rows;
-	my %name = (
-		(map { call_of($_) => $_ } grep { call_of($_) } reverse names()),
-		'comb_uuid() in session order' => 'comb_uuid_session');
-	my $data = '';
-	for my $row (@made)
-	{
-		my $color = color($name{ $row->[0] } // '') // '#dddddd';
-		$data .= sprintf "\"%s\" %f %s\n", $row->[0], $row->[3], $color =~ s/#/0x/r;
-	}
-	my $last = $#made;
-	return chart('make', 900, 60 + 26 * @made, 'Nanoseconds to make an id, on a logarithmic scale', <<"END");
-\$data << EOD
-${data}EOD
-set style fill solid 0.85
-set logscale x
-set xlabel 'nanoseconds, net of calling a function (logarithmic)'
-set xrange [5:*]
-set yrange [-0.6:$last.6]
-unset key
-unset grid
-set grid xtics lc rgb '#dddddd'
-plot \$data using ((\$2+5)/2):0:(5):2:(\$0-0.36):(\$0+0.36):3:ytic(1) with boxxyerror lc rgb variable
-END
+	my ($name) = @_;
+	my $call = call_of($name) // return '-';
+	return (map { $_->[3] } grep { $_->[0] eq label_of_call($call) } costs())[0];
+}
+
+sub charts
+{
+	my @made = grep { call_of($_) && $_ ne 'comb_uuid_session' } names();
+	dots(
+		'make',
+		'Time to make an id: nanoseconds, net of calling a function',
+		'One session, median of the rounds, net of the time of pg_backend_pid(). Version 1 is without the daemon uuidd.',
+		'nanoseconds',
+		map { [ label($_), color($_), net($_) ] } @made);
+	return;
 }
 
 # Million ids per second, and the time of a core for one of them, net of calling a function.
@@ -131,7 +124,8 @@ sub first_table
 sub parts
 {
 	return (
-		cost_chart => \&cost_chart,
+		net => sub { return number(net(@_)) },
+		net_ratio => sub { my ($name, $base) = @_; return number(net($name) / net($base)) },
 		cost_table => sub { return table(costs()) },
 		first_table => \&first_table,
 		sessions_table => \&sessions_table);

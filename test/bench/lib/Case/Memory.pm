@@ -4,8 +4,9 @@ package Case::Memory;
 use strict;
 use warnings;
 use Bench;
+use Chart;
 use Figures;
-use List::Util qw(sum);
+use List::Util qw(max min sum);
 use Page;
 use Time::HiRes qw(time);
 
@@ -43,8 +44,8 @@ sub growth_of
 			$rows += $chunk;
 			$size = value("SELECT pg_relation_size('${name}_pkey') / 1048576.0");
 			record('growth', $name, $run->{tps});
+			record('growth index', $name, $size);
 		}
-		record('growth index', $name, $size);
 		sql("TRUNCATE $name, ${name}_item");
 	};
 }
@@ -62,26 +63,35 @@ sub tenth_of
 	return sum($last ? @rates[ -$count .. -1 ] : @rates[ 0 .. $count - 1 ]) / $count;
 }
 
-sub memory_chart
+# The median of a step and of the two before and after it.
+sub smooth
 {
-	my ($data, @plots) = ('');
+	my (@values) = @_;
+	return map {
+		my @near = sort { $a <=> $b } @values[ max(0, $_ - 2) .. min($#values, $_ + 2) ];
+		$near[ @near / 2 ]
+	} 0 .. $#values;
+}
+
+sub charts
+{
+	my %points;
 	for my $name (names())
 	{
-		my ($n, $color, $label) = (0, color($name), label($name));
-		my $width = $name =~ /^(comb_uuid|gen_random_uuid|bigint_identity|uuidv7)$/ ? 3 : 1.5;
-		$data .= "\$$name << EOD\n" . join('', map { million_rows(++$n) . " $_\n" } values_of('growth', $name)) . "EOD\n";
-		push @plots, "\$$name using 1:2 with lines lw $width lc rgb '$color' title '$label'";
+		my @sizes = values_of('growth index', $name);
+		my @rates = smooth(values_of('growth', $name));
+		$points{$name} = [ map { [ $sizes[$_], $rates[$_] ] } 0 .. $#rates ];
 	}
-	my $plot = join ', ', @plots;
-	return chart('memory', 900, 440,
-		'Rows per second while the index outgrows memory: those of random keys fall, those of ordered keys do not', <<"END");
-$data
-set xlabel 'million rows in the table'
-set ylabel 'thousand rows per second'
-set yrange [0:*]
-set xrange [0:*]
-plot $plot
-END
+	my $buffers = fact('memory buffers');
+	lines(
+		'memory',
+		'Rows inserted per second while the index outgrows memory',
+		"Two clients, 1,000 rows per statement, shared_buffers = ${buffers}MB; the index is in the operating system's cache. "
+		  . 'Running median of five steps of '
+		  . number(fact('memory chunk'))
+		  . ' rows.',
+		'size of the index, MB', 'thousand rows per second', \%points);
+	return;
 }
 
 sub memory_table
@@ -90,16 +100,22 @@ sub memory_table
 	for my $name (names())
 	{
 		my $steps = values_of('growth', $name);
+		my $size = (values_of('growth index', $name))[-1];
 		push @rows,
 		  [
 			label($name), with_range('growth', $name),
-			map { number($_) } tenth_of($name, 0), tenth_of($name, 1), million_rows($steps), median('growth index', $name)
+			map { number($_) } tenth_of($name, 0), tenth_of($name, 1), million_rows($steps), $size
 		  ];
 	}
 	my $rate = 'thousand rows per second, median (range)';
 	return table([ 'key', $rate, 'first tenth', 'last tenth', 'million rows', 'index, MB' ], @rows);
 }
 
-sub parts { return (memory_chart => \&memory_chart, memory_table => \&memory_table) }
+sub parts
+{
+	return (
+		memory_table => \&memory_table,
+		last_tenth => sub { return number(tenth_of($_[0], 1)) });
+}
 
 1;

@@ -4,6 +4,7 @@ package Case::Reads;
 use strict;
 use warnings;
 use Bench;
+use Chart;
 use Figures;
 use Page;
 
@@ -34,6 +35,10 @@ sub plan
 	{
 		add_step(quick(2, 0.2), "case 6, rows with created_at and without, round $round", \&insert_with_and_without);
 	}
+	my $time_rows = quick(5_000_000, 500_000);
+	fact('time queries rows', $time_rows);
+	my @variables = ('-v', 'rounds=' . quick(100, 3), '-v', "rows=$time_rows");
+	add_step(quick(20, 10), 'case 6, queries by time', sub { keep_script('time_queries', @variables) });
 	return;
 }
 
@@ -131,7 +136,25 @@ sub insert_with_and_without
 	return;
 }
 
-sub goals { return }
+sub goals { goals_from_script('time_queries'); return }
+
+sub charts
+{
+	my %color = (read_bigint => 'bigint_identity', read_random => 'gen_random_uuid', read_uuidv7 => 'uuidv7',
+		read_hot => 'hot_uuid', read_comb => 'comb_uuid');
+	my %sizes = map { $_->[0] => $_ } @{ (tables_of('reading sizes'))[0] };
+	bars(
+		'sizes',
+		'Size of a table: MB of its rows, paler of the index on the key, palest of the index on created_at',
+		number(fact('read rows')) . ' rows with a number and a text of 80 characters. comb reads the time in the key, '
+		  . 'so that no created_at is needed.',
+		'MB',
+		map { [ $_->{label}, color($color{ $_->{name} }), @{ $sizes{ $_->{name} } }[ 1 .. 3 ] ] } readings());
+	return;
+}
+
+# read_time(QUERY, TABLE): the milliseconds of a warm query, of a table that the server may lack.
+sub read_time { my ($query, $name) = @_; return number(median("$query warm", $name)) || '-' }
 
 # reads_table('warm' or 'cold')
 sub reads_table
@@ -189,7 +212,7 @@ sub parts
 		sizes_table => \&sizes_table,
 		size => \&size_of,
 		created_at_table => \&created_at_table,
-		created_at_share => sub { return number(1 / ratio('insert', 'comb_and_created_at', 'comb_only')) });
+		read_time => \&read_time);
 }
 
 1;

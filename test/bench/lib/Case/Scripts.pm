@@ -1,4 +1,4 @@
-# What scripts measure by themselves: the functions of layouts, partitions by shard, and queries by time.
+# What scripts measure by themselves: the functions of layouts, and partitions by shard.
 package Case::Scripts;
 
 use strict;
@@ -9,17 +9,29 @@ use Page;
 
 sub plan
 {
-	my $rows = quick(5_000_000, 500_000);
-	fact('time queries rows', $rows);
 	add_step(quick(12, 3), 'layouts', sub { keep_script('layouts', '-v', 'rounds=' . quick(21, 3)) });
 	add_step(quick(18, 8), 'partitions by shard', sub { keep_script('shards', '-v', 'rounds=' . quick(200, 5)) });
-	add_step(quick(20, 10), 'queries by time',
-		sub { keep_script('time_queries', '-v', 'rounds=' . quick(100, 3), '-v', "rows=$rows") });
 	return;
 }
 
-sub goals { goals_from_script($_) for qw(time_queries layouts shards); return }
+sub goals { goals_from_script($_) for qw(layouts shards); return }
 
-sub parts { return () }
+sub charts { return }
+
+# The nanoseconds per row of a call of layouts.sql, net of its floor.
+sub layout_net
+{
+	my ($call) = @_;
+	return (map { $_->[3] } grep { $_->[0] eq $call } @{ (tables_of('layouts'))[0] })[0];
+}
+
+# The microseconds per row of a statement of shards.sql.
+sub shard_time
+{
+	my ($what, $partitions) = @_;
+	return (map { $_->[2] } grep { $_->[0] eq $what && $_->[1] eq $partitions } @{ (tables_of('shards'))[0] })[0];
+}
+
+sub parts { return (layout_net => \&layout_net, shard_time => \&shard_time) }
 
 1;

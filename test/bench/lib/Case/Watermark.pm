@@ -4,6 +4,7 @@ package Case::Watermark;
 use strict;
 use warnings;
 use Bench;
+use Chart;
 use Figures;
 use List::Util qw(min);
 use Page;
@@ -154,6 +155,28 @@ sub goals
 	return;
 }
 
+sub charts
+{
+	my %color = (comb => color('comb_uuid'), xid8 => color('gen_random_uuid'));
+	my %reader = (comb => 'comb_watermark()', xid8 => 'pg_snapshot_xmin()');
+	my %during = (
+		alone => 'no long transaction',
+		unrelated => "$held s without an id",
+		'made an id' => "$held s with an id");
+	my @rows;
+	for my $load (map { $_->[0] } @loads)
+	{
+		push @rows, [ "$reader{$_}, $during{$load}", $color{$_}, median("lag, $load, p99", $_) ] for qw(comb xid8);
+	}
+	dots(
+		'lag',
+		'Lag of a reader of new rows: milliseconds from insert to reading, 99th percentile',
+		number(fact('watermark rate')) . ' transactions per second from 8 clients; a reader every 5 ms; '
+		  . "no other transaction, or one of $held s that has made an id or not.",
+		'milliseconds', @rows);
+	return;
+}
+
 sub calls_table
 {
 	my @rows;
@@ -181,17 +204,20 @@ sub outbox_table
 	return table([ 'table', 'bytes of a row', 'of its index entries', 'sum', @rates ], @rows);
 }
 
+# The lag of a reader, p50 / p99.
+sub lag
+{
+	my ($load, $reader) = @_;
+	return join ' / ', map { number(median("lag, $load, $_", $reader)) } qw(p50 p99);
+}
+
 sub lag_table
 {
 	my @rows;
 	for my $load (@loads)
 	{
 		my ($name, $label) = @$load;
-		my $cell = sub {
-			my ($reader) = @_;
-			return join ' / ', map { number(median("lag, $name, $_", $reader)) } qw(p50 p99);
-		};
-		push @rows, [ $label, map { $cell->($_) } qw(comb xid8) ];
+		push @rows, [ $label, map { lag($name, $_) } qw(comb xid8) ];
 	}
 	return table([ 'during', '`comb_watermark()`, p50 / p99', '`pg_snapshot_xmin()`, p50 / p99' ], @rows);
 }
@@ -200,6 +226,7 @@ sub parts
 {
 	return (
 		watermark_calls => \&calls_table,
+		lag => \&lag,
 		outbox_table => \&outbox_table,
 		lag_table => \&lag_table);
 }

@@ -4,6 +4,7 @@ package Case::Week;
 use strict;
 use warnings;
 use Bench;
+use Chart;
 use Figures;
 use Page;
 
@@ -40,24 +41,23 @@ sub quarter
 
 sub goals { return }
 
-sub week_chart
+sub charts
 {
-	my ($data, @plots) = ('');
+	my %points;
 	for my $name (names())
 	{
-		my ($quarter, $color, $label) = (0, color($name), label($name));
-		$data .= "\$$name << EOD\n" . join('', map { ++$quarter / 4 . " $_\n" } values_of('week', $name)) . "EOD\n";
-		push @plots, "\$$name using 1:2 with lines lw 2 lc rgb '$color' title '$label'";
+		my $quarter = 0;
+		$points{$name} = [ map { [ ++$quarter / 4, $_ ] } values_of('week', $name) ];
 	}
-	my $plot = join ', ', @plots;
-	return chart('week', 900, 400, 'Size of the index over a week', <<"END");
-$data
-set xlabel 'days'
-set ylabel 'index, MB'
-set yrange [0:*]
-plot $plot
-END
+	lines(
+		'week', 'Size of the index over a week in which the oldest rows are deleted',
+		number(fact('week rows')) . ' rows are added every quarter of a day, those of two days ago are deleted, '
+		  . 'and the table is vacuumed.',
+		'days', 'index, MB', \%points);
+	return;
 }
+
+sub size_after_week { my ($name) = @_; return number((values_of('week', $name))[-1]) }
 
 sub week_table
 {
@@ -75,6 +75,6 @@ sub week_table
 	return table([ 'key', @head, 'vacuum, ms', 'vacuum to `comb_uuid()`' ], @rows);
 }
 
-sub parts { return (week_chart => \&week_chart, week_table => \&week_table) }
+sub parts { return (size_after_week => \&size_after_week, week_table => \&week_table) }
 
 1;
