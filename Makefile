@@ -1,6 +1,6 @@
 # comb is built with PGXS. `make help` lists what else there is; those targets need only Debian and make.
 
-# The folder of this file: elsewhere than the build when it is run as `make -f PATH/Makefile` (a VPATH build).
+# The folder of this file. In a VPATH build, `make -f PATH/Makefile`, it is not the folder of the build.
 here := $(dir $(lastword $(MAKEFILE_LIST)))
 listed = $(patsubst $(here)%,%,$(wildcard $(here)$(1)))
 
@@ -17,12 +17,11 @@ HEADERS_comb = $(call listed,src/core/comb/*.hpp)
 REGRESS = $(patsubst test/sql/%.sql,%,$(call listed,test/sql/*.sql))
 REGRESS_OPTS = --inputdir=$(here)test --load-extension=comb
 
-
 PG_CONFIG ?= pg_config
 # The server's headers are for C and older C++, so they come in as a system's, for which compilers give no warnings.
 PG_CPPFLAGS = -isystem $(shell $(PG_CONFIG) --includedir-server) -I$(here)src/core -DCOMB_VERSION='"$(EXTVERSION)"'
 PG_CXXFLAGS = -std=c++20 -Wall -Wextra -fno-exceptions -fno-rtti -fno-threadsafe-statics -fvisibility=hidden
-# Every folder gives the same library: paths in debug information and messages start at the source.
+# Paths in debug information and messages start at the source, so that builds in all folders are the same.
 PG_CXXFLAGS += -ffile-prefix-map=$(abspath $(here))=. -ffile-prefix-map=$(CURDIR)=.
 
 PGXS := $(wildcard $(shell $(PG_CONFIG) --pgxs 2>/dev/null))

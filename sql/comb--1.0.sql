@@ -1,7 +1,8 @@
 \echo Use "CREATE EXTENSION comb" to load this file. \quit
 
--- A new id. doc/reference.md has the bits. comb_uuid() is labelled version 4, comb_uuid_v7() version 7 (RFC 9562,
--- section 5.7). Both functions take their stamps from one sequence. The ids of each function ascend.
+-- A new id. doc/reference.md describes its bits. comb_uuid() is labelled version 4, and comb_uuid_v7() is labelled
+-- version 7 (RFC 9562, section 5.7). Both functions take their stamps from one sequence. The ids of each function
+-- ascend. Error XX000 if the server has no random bits.
 
 CREATE FUNCTION comb_uuid() RETURNS uuid
 LANGUAGE C VOLATILE PARALLEL SAFE
@@ -14,8 +15,8 @@ AS 'MODULE_PATHNAME', 'comb_uuid_v7';
 COMMENT ON FUNCTION comb_uuid_v7() IS 'new time-ordered uuid of version 7';
 
 -- A new id for a given time, to the microsecond. It is not part of the sequence. Ids of the same time differ in 58
--- random bits. Error 22008 for a time before 1970-01-01 or after 10889-08-02 05:31:50.655999 UTC, the infinities
--- included.
+-- random bits. Error 22008 for a time before 1970-01-01 or after 10889-08-02 05:31:50.655999 UTC, and for the
+-- infinities.
 
 CREATE FUNCTION comb_uuid(at timestamptz) RETURNS uuid
 LANGUAGE C VOLATILE STRICT PARALLEL SAFE
@@ -28,8 +29,9 @@ AS 'MODULE_PATHNAME', 'comb_uuid_v7_at';
 COMMENT ON FUNCTION comb_uuid_v7(timestamptz) IS 'new uuid of version 7 for a given time';
 
 -- A new id that contains a shard, in HotGuid's layout: 32 bits of Unix seconds, 26 bits of the second's fraction, 38
--- random bits, the shard (any int). It takes the next stamp of the sequence of comb_uuid(). So each id is greater than
--- all previous hot ids, of any session and shard.
+-- random bits, and the shard (any int). It takes the next stamp of the sequence of comb_uuid(). So each id is greater
+-- than all previous hot ids, of any session and shard.
+--
 -- An id for a given time contains the time to the microsecond, and is not part of the sequence. Ids of the same time
 -- and shard differ in 38 random bits. Error 22008 for a time before 1970-01-01 and for the infinities. The seconds
 -- start again at 1970 after 2106-02-07 06:28:15 UTC.
@@ -44,24 +46,24 @@ LANGUAGE C VOLATILE STRICT PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'hot_uuid_at';
 COMMENT ON FUNCTION hot_uuid(int, timestamptz) IS 'new uuid for a given time that carries its shard';
 
--- The time in an id. Versions 1 and 6 count 100 ns; their time is rounded down to the microsecond. NULL for versions 2,
--- 3, 5 and 8 of the RFC's variant, which contain no time. In all other ids the first 48 bits are read as Unix
--- milliseconds, from 1970 to 10889. For a random uuid the result is meaningless. No error.
+-- The time in an id. The first 48 bits are read as Unix milliseconds, from 1970 to 10889, with these exceptions among
+-- ids of the RFC's variant. Versions 1 and 6 count 100 ns, and their time is rounded down to the microsecond. Versions
+-- 2, 3, 5 and 8 contain no time, and return NULL. For a random uuid the result is meaningless. No error.
 
 CREATE FUNCTION comb_timestamp(id uuid) RETURNS timestamptz
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF
 AS 'MODULE_PATHNAME', 'comb_timestamp';
 COMMENT ON FUNCTION comb_timestamp(uuid) IS 'time in a uuid, to the millisecond';
 
--- The same, with the fraction of the millisecond. comb's ids contain 16 bits of it, those of PostgreSQL's uuidv7()
--- and of TimescaleDB 12.
+-- The same, with the fraction of the millisecond. comb's ids contain 16 bits of the fraction. Those of PostgreSQL's
+-- uuidv7() and of TimescaleDB contain 12.
 
 CREATE FUNCTION comb_timestamp_micros(id uuid) RETURNS timestamptz
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF
 AS 'MODULE_PATHNAME', 'comb_timestamp_micros';
 COMMENT ON FUNCTION comb_timestamp_micros(uuid) IS 'time in a uuid, to the microsecond';
 
--- The shard in an id of hot_uuid() or HotGuid, and its time in whole seconds, from 1970 to 2106. No error.
+-- The shard in an id of hot_uuid() or HotGuid, and the time of the id in whole seconds, from 1970 to 2106. No error.
 
 CREATE FUNCTION hot_shard(id uuid) RETURNS int
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF
@@ -77,8 +79,8 @@ COMMENT ON FUNCTION hot_timestamp(uuid) IS 'time in a uuid made by hot_uuid, to 
 --   monotonicity     the order in force: server, session
 --   shared_memory    where the last stamp is kept: reserved at server start, taken on first use, full, not used
 --   last             the time of the last stamp; NULL before the first id
---   lead             how far that time is ahead of the clock; as a rule less than zero
---   started_from     what the first id after the server's start, or its promotion, continued from: clock, saved stamp,
+--   lead             how far that time is ahead of the clock; normally negative
+--   started_from     what the first id after the server's start or promotion continued from: clock, saved stamp,
 --                    replayed commit; NULL before that id, and in session order
 --   save_error       why the last stamp could not be saved; NULL if it was
 --   library_version  the version of the library that this session has loaded
@@ -90,7 +92,7 @@ AS 'MODULE_PATHNAME', 'comb_status';
 COMMENT ON FUNCTION comb_status() IS 'state of the sequence of ids, for people and monitoring';
 
 -- Sets the sequence back to the clock, for a server whose clock was ahead. Ids that were made while the clock was ahead
--- sort after new ones. Only superusers can call it, and roles to which they grant EXECUTE.
+-- sort after new ones. Only superusers, and roles to which they grant EXECUTE, can call it.
 
 CREATE FUNCTION comb_reset() RETURNS void
 LANGUAGE C VOLATILE PARALLEL RESTRICTED
@@ -98,19 +100,20 @@ AS 'MODULE_PATHNAME', 'comb_reset';
 REVOKE ALL ON FUNCTION comb_reset() FROM PUBLIC;
 COMMENT ON FUNCTION comb_reset() IS 'set the sequence of ids back to the clock';
 
--- The watermark: the id below which no row appears any more. Every row with a smaller id that comb_uuid(),
--- comb_uuid_v7() or hot_uuid(shard) made on this server, in the transaction that inserted the row, is visible to
--- each snapshot taken after the call, or never will be. So a reader loses no row that asks for ids from the last
--- watermark to this one. Never less than a watermark returned before, unless comb_reset() or a wrong clock set the
--- sequence back.
+-- The watermark: an id below which no row appears any more. A row with a smaller id is visible to each snapshot that is
+-- taken after the call, or is never committed. This holds for rows whose ids comb_uuid(), comb_uuid_v7() or
+-- hot_uuid(shard) made on this server, in the transaction that inserted the row. So a reader that asks for ids from the
+-- last watermark to this one loses no row. A watermark is never less than one that was returned before, unless
+-- comb_reset() or a wrong clock set the sequence back.
 --
--- comb_watermark() is labelled version 4. It is exact for keys of comb_uuid(), and safe for keys of comb_uuid_v7(), of
--- which those of the same millisecond come with the next watermark. comb_watermark_v7() is labelled version 7, and only
--- for tables whose keys are all of version 7. hot_watermark() is for keys of hot_uuid(shard), of all shards.
+-- comb_watermark() is labelled version 4. It is exact for keys of comb_uuid(). It is safe for keys of comb_uuid_v7(),
+-- but those of the watermark's own millisecond come with the next watermark. comb_watermark_v7() is labelled version 7.
+-- It is only for tables all of whose keys are of version 7. hot_watermark() is for keys of hot_uuid(shard), of all
+-- shards.
 --
--- Error 0A000 in a statement that reads tables, because the snapshot of that statement is older than the watermark;
--- 25000 in REPEATABLE READ and SERIALIZABLE, for the same reason; 55000 on a standby; 53200 where no shared memory is
--- left.
+-- Error 0A000 in a statement that reads tables, because the snapshot of that statement is older than the watermark.
+-- Error 25000 in REPEATABLE READ and SERIALIZABLE, for the same reason. Error 55000 on a standby. Error 53200 if no
+-- shared memory is left.
 
 CREATE FUNCTION comb_watermark_support(internal) RETURNS internal
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
@@ -132,70 +135,84 @@ LANGUAGE C VOLATILE PARALLEL RESTRICTED SUPPORT comb_watermark_support
 AS 'MODULE_PATHNAME', 'hot_watermark';
 COMMENT ON FUNCTION hot_watermark() IS 'uuid of hot_uuid below which all rows are visible';
 
--- What the watermark waits for: a row for each transaction that has taken an id and has not ended, with the process
--- that runs it (pid) or the name it was prepared under (prepared), and the time of its first id, rounded down to the
--- millisecond (since). The oldest one holds the watermark back. Errors 55000 and 53200 as above.
+-- What the watermark waits for: a row for each transaction that has made an id and has not ended. The oldest of them
+-- holds the watermark back. Errors 55000 and 53200 as above.
+--   pid       the process that runs the transaction; NULL for a prepared transaction
+--   since     the time of the transaction's first id, rounded down to the millisecond
+--   prepared  the name of a prepared transaction; NULL for others
 
 CREATE FUNCTION comb_watermark_holders(OUT pid int, OUT since timestamptz, OUT prepared text) RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 10
 AS 'MODULE_PATHNAME', 'comb_watermark_holders';
 COMMENT ON FUNCTION comb_watermark_holders() IS 'transactions that hold the watermark back';
 
--- A layout is which time a uuid contains and where. Functions take and return its name as text, exactly as written in
--- doc/reference.md. Error 22023, with the list of names, for any other text. The layouts come from
--- RT.Comb (postgres, mssql, oracle, legacy_postgres), Nilsson's COMB and NHibernate (legacy), SequentialGuid
--- (sequential_*), Morris and Berresford's sequential GUID, EF Core and MassTransit (process_ticks, ticks), HotGuid
--- (hot), RFC 9562 (v7, v1, v6) and SQL Server (newsequentialid). The last three are only read.
+-- A layout says which time a uuid contains and where. Functions take and return its name as text, exactly as written in
+-- doc/reference.md. Error 22023, with the list of names, for any other text. The layouts come from these sources:
+--   RT.Comb                                                             postgres, mssql, oracle, legacy_postgres
+--   Nilsson's COMB, NHibernate                                          legacy
+--   SequentialGuid                                                      sequential_string, _binary, _end
+--   Morris and Berresford's sequential GUID, EF Core, MassTransit       process_ticks, ticks
+--   HotGuid                                                             hot
+--   RFC 9562                                                            v7, v1, v6
+--   SQL Server                                                          newsequentialid
+-- Ids of v1, v6 and newsequentialid are only read.
 
--- A new id in a layout, from the next stamp of the sequence of comb_uuid(). postgres and v7 are comb_uuid() and
--- comb_uuid_v7(). A process_ticks id is at least 100 ns after the previous id, and has eight bytes that are random
--- once per session. Ids of the other layouts have the stamp's time at the layout's resolution, the rest of the stamp
--- in the bits that the layout's database compares next, and random bits. So they ascend in that database. Error
--- 22023 for hot, whose ids are generated by hot_uuid(shard), and for layouts that are only read; 22008 if the layout
--- cannot contain the time. PARALLEL RESTRICTED, because the eight bytes of process_ticks belong to the process.
+-- A new id in a layout, from the next stamp of the sequence of comb_uuid(). Layouts postgres and v7 give the ids of
+-- comb_uuid() and comb_uuid_v7(). A process_ticks id is at least 100 ns after the previous id, and has eight bytes that
+-- are drawn at random once per session. Ids of the other layouts contain the stamp's time at the layout's resolution,
+-- and random bits. The rest of the stamp is in the bits that the layout's database compares next, so the ids ascend in
+-- that database.
+--
+-- Error 22023 for hot, whose ids hot_uuid(shard) generates, and for layouts that are only read. Error 22008 if the
+-- layout cannot contain the time. PARALLEL RESTRICTED, because the eight bytes of process_ticks belong to the process.
 
 CREATE FUNCTION comb_generate(layout text) RETURNS uuid
 LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED
 AS 'MODULE_PATHNAME', 'comb_generate';
 COMMENT ON FUNCTION comb_generate(text) IS 'new uuid in a layout';
 
--- The same for a given time, rounded down to the layout's resolution (postgres and v7 keep the microsecond); no part
--- of the sequence, and all bits but time and label random. Error 22008 for a time that the layout cannot hold.
+-- The same for a given time, rounded down to the layout's resolution. Layouts postgres and v7 keep the microsecond. The
+-- id is not part of the sequence. All bits except time and label are random. Error 22023 as above, and 22008 for a time
+-- that the layout cannot contain.
 
 CREATE FUNCTION comb_generate(layout text, at timestamptz) RETURNS uuid
 LANGUAGE C VOLATILE STRICT PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'comb_generate_at';
 COMMENT ON FUNCTION comb_generate(text, timestamptz) IS 'new uuid in a layout for a given time';
 
--- An id with its time overwritten, rounded down to the layout's resolution. Nothing else changes, but v7 sets version
--- and variant as well. Error 22008 for a time that the layout cannot hold, 22023 for layouts that are only read.
+-- An id with its time overwritten, rounded down to the layout's resolution. Layout v7 overwrites version and variant as
+-- well. All other bits stay. Error 22008 for a time that the layout cannot contain, and 22023 for layouts that are only
+-- read.
 
 CREATE FUNCTION comb_set_timestamp(base uuid, at timestamptz, layout text) RETURNS uuid
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'comb_set_timestamp';
 COMMENT ON FUNCTION comb_set_timestamp(uuid, timestamptz, text) IS 'uuid with its time overwritten';
 
--- The time in an id of a layout. NULL for an id that cannot be of the layout: legacy with ticks past its day, and v7,
--- v1, v6 and newsequentialid without their version and variant. All other layouts are read whatever the version is.
--- Error 22023 for an unknown layout. The error is why the function is not LEAKPROOF: the layout can come from a row.
+-- The time in an id of a layout. NULL for an id that cannot be of the layout. This is an id of legacy or
+-- legacy_postgres with more ticks than a day, or an id without the version and variant of v7, v1, v6 or
+-- newsequentialid. All other layouts are read whatever the version is. Error 22023 for an unknown layout. The function
+-- is not LEAKPROOF because of this error: the layout can come from a row.
 
 CREATE FUNCTION comb_timestamp(id uuid, layout text) RETURNS timestamptz
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'comb_timestamp_layout';
 COMMENT ON FUNCTION comb_timestamp(uuid, text) IS 'time in a uuid of a layout';
 
--- An id of one layout in another: one to one, and in the order of time. Error 22023 for a pair of layouts for which
--- that cannot be, with those for which it can; 22023 from postgres to v7 for an id that is not of version 4, and back
--- for one that is not of version 7; 22008 for a time that the target cannot hold, and for legacy with ticks past its
--- day where the clock changes.
+-- An id of one layout in another. Different ids stay different, and ids stay in the order of their times.
+--
+-- Error 22023 for a pair of layouts for which that is impossible. The hint lists the possible targets. Error 22023 from
+-- postgres to v7 for an id that is not of version 4, and from v7 to postgres for one that is not of version 7. Error
+-- 22008 for a time that the target cannot contain, and for more ticks than a day from legacy or legacy_postgres to a
+-- layout that counts milliseconds.
 
 CREATE FUNCTION comb_convert(id uuid, source text, target text) RETURNS uuid
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'comb_convert';
 COMMENT ON FUNCTION comb_convert(uuid, text, text) IS 'uuid of one layout in another';
 
--- All 16 bytes rearranged, so that the order of SQL Server's uniqueidentifier before is that of PostgreSQL's uuid
--- after, and the other way round. No error.
+-- An id with its 16 bytes rearranged. comb_from_mssql() gives ids that PostgreSQL sorts as SQL Server sorts the
+-- uniqueidentifiers that are given. comb_to_mssql() is its inverse. No error.
 
 CREATE FUNCTION comb_from_mssql(id uuid) RETURNS uuid
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF
@@ -207,9 +224,8 @@ LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF
 AS 'MODULE_PATHNAME', 'comb_to_mssql';
 COMMENT ON FUNCTION comb_to_mssql(uuid) IS 'uuid whose order in SQL Server is that of the given one here';
 
--- Which layouts an id may have: a row for each layout, with the time in the id and whether it is plausible. A time is
--- plausible from 2000-01-01 to a day from now. For v7, v1, v6 and newsequentialid, the id must have the layout's
--- version and the RFC's variant. No error.
+-- Which layouts an id may have: a row for each layout, with the time in the id and whether that time is plausible. It
+-- is plausible if it is from 2000-01-01 to a day from now. The time is NULL if comb_timestamp(id, layout) is. No error.
 
 CREATE FUNCTION comb_inspect(id uuid) RETURNS TABLE (layout text, at timestamptz, plausible bool)
 LANGUAGE C STABLE STRICT PARALLEL SAFE ROWS 15
@@ -219,8 +235,9 @@ COMMENT ON FUNCTION comb_inspect(uuid) IS 'the time in a uuid in each layout, an
 -- Hides the time in a version 7 id, and shows it again. The mapping is that of uuidv47, bit for bit
 -- (https://github.com/stateless-me/uuidv47). The first 48 bits are XORed with the low 48 bits of SipHash-2-4 over the
 -- other 74 bits. The version becomes 4. The key is 16 bytes, the two halves of SipHash's key, each little-endian.
+--
 -- Error 22023 for a key of another length, for comb_mask() of an id that is not of version 7, and for comb_unmask() of
--- one that is not of version 4. A wrong key raises no error: it returns another id.
+-- one that is not of version 4. A wrong key raises no error: comb_unmask() then returns another id.
 
 CREATE FUNCTION comb_mask(id uuid, key bytea) RETURNS uuid
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
@@ -232,8 +249,8 @@ LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'comb_unmask';
 COMMENT ON FUNCTION comb_unmask(uuid, bytea) IS 'version 7 uuid that comb_mask was given';
 
--- Any id as a ULID: its 128 bits in 26 characters of Crockford's base 32 (https://github.com/ulid/spec). ULIDs sort as
--- the ids do where digits sort before letters and letters by the alphabet. No error.
+-- Any id as a ULID: its 128 bits in 26 characters of Crockford's base 32 (https://github.com/ulid/spec). In a collation
+-- that sorts digits before letters, ULIDs sort as the ids do. No error.
 
 CREATE FUNCTION comb_to_ulid(id uuid) RETURNS text
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF
@@ -248,8 +265,8 @@ LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'comb_from_ulid';
 COMMENT ON FUNCTION comb_from_ulid(text) IS 'uuid of a ULID';
 
--- Whether an id of hot_uuid() or HotGuid contains a shard. The same as hot_shard(id) = shard, but on a table that is
--- partitioned with hot_shard_ops, only the shard's partition is read. No error.
+-- Whether an id of hot_uuid() or HotGuid contains a shard. The operator @# returns the same as hot_shard(id) = shard.
+-- In a table that is partitioned with hot_shard_ops, it reads only the shard's partition. No error.
 
 CREATE FUNCTION hot_shard_eq(id uuid, shard int) RETURNS bool
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF
@@ -257,8 +274,8 @@ AS 'MODULE_PATHNAME', 'hot_shard_eq';
 COMMENT ON FUNCTION hot_shard_eq(uuid, int) IS 'implementation of @# operator';
 
 -- The operator has neither HASHES nor MERGES, which would promise hash and btree functions that agree with those of
--- uuid and int. It has no commutator, so that exclusion constraints refuse it. It has no negator, because nothing
--- could use one.
+-- uuid and int. It has no commutator, so that exclusion constraints refuse it. It has no negator, because the planner
+-- could not use one.
 
 CREATE OPERATOR @# (
     LEFTARG = uuid, RIGHTARG = int, FUNCTION = hot_shard_eq,
@@ -266,8 +283,8 @@ CREATE OPERATOR @# (
 );
 COMMENT ON OPERATOR @# (uuid, int) IS 'carries the shard';
 
--- The remainder of the hash partition that contains a shard, from 0 to modulus - 1: the shard as an unsigned number
--- of 32 bits, modulo the modulus. Error 22023 for a modulus below 1.
+-- The remainder of the hash partition that contains a shard, from 0 to modulus - 1. It is the remainder of the shard,
+-- as an unsigned number of 32 bits, divided by the modulus. Error 22023 for a modulus below 1.
 
 CREATE FUNCTION hot_shard_remainder(shard int, modulus int) RETURNS int
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
@@ -278,10 +295,10 @@ COMMENT ON FUNCTION hot_shard_remainder(int, int) IS 'remainder of the hash part
 -- modulus). Operator 1 for two uuids is the server's own =, so PRIMARY KEY (id), foreign keys and partition-wise joins
 -- on id work. @# has the same number for a uuid and an int, so that conditions with it choose partitions.
 --
--- Never a function 1: with it a hash index on hot_shard_ops would be allowed, and would be searched for @# by the
--- hash of a shard among the hashes of whole ids. So amvalidate() is false for this family. Without it, an index
--- fails at its first row; function 3, which every index calls for its options as soon as it is made, says so at once
--- (0A000).
+-- The class must never have a function 1. With it, hash indexes on hot_shard_ops would be allowed. Conditions with @#
+-- would search such an index for the hash of a shard among the hashes of whole ids. Because it is missing,
+-- amvalidate() is false for this family, and an index would fail at its first row. Function 3 refuses it earlier: every
+-- index calls this function for its options when it is created. Error 0A000.
 
 CREATE FUNCTION hot_uuid_hash_extended(id uuid, seed bigint) RETURNS bigint
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF
@@ -309,19 +326,21 @@ ALTER OPERATOR FAMILY hot_shard_ops USING hash ADD
     OPERATOR 1 @# (uuid, int),
     FUNCTION 2 (int, int) hot_shard_hash_extended(int, bigint);
 
--- The support function of the boundary functions. It makes the planner load the library, which estimates ranges of
--- time (comb.estimate_ranges), before the first estimate of a session. Returns NULL. No error.
+-- The support function of the boundary functions. By calling it, the planner loads the library before the first
+-- estimate of a session, so that the library can estimate ranges of time (comb.estimate_ranges). Returns NULL. No
+-- error.
 
 CREATE FUNCTION comb_boundary_support(internal) RETURNS internal
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'comb_boundary_support';
 COMMENT ON FUNCTION comb_boundary_support(internal) IS 'planner support for boundaries';
 
--- Boundaries: the smallest id whose time is at or after `at`, and the smallest id whose time is after `at`. The time
--- of an id is comb_timestamp(id), Unix milliseconds in its first 48 bits. A boundary has `at` there, rounded up, and
+-- Boundaries: the smallest id whose time is at or after `at`, and the smallest id whose time is after `at`. The time of
+-- an id is comb_timestamp(id), the Unix milliseconds in its first 48 bits. A boundary has `at` there, rounded up, and
 -- then zeros. So a range of times is a half-open range of ids: id >= comb_boundary(a) AND id < comb_boundary(b).
+--
 -- Times up to 1970-01-01, and -infinity, give the nil uuid, which is less than all ids. Times after 10889-08-02
--- 05:31:50.655 UTC, and infinity, give the max uuid, which is greater than all ids with a version. No error.
+-- 05:31:50.655 UTC, and infinity, give the max uuid, which is greater than all ids of versions 4 and 7. No error.
 
 CREATE FUNCTION comb_boundary(at timestamptz) RETURNS uuid
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF SUPPORT comb_boundary_support
@@ -346,17 +365,18 @@ LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF SUPPORT comb_boundary_suppor
 AS 'MODULE_PATHNAME', 'comb_upper_boundary';
 COMMENT ON FUNCTION comb_upper_boundary(tstzrange) IS 'smallest uuid whose time is after a range';
 
--- The same as comb_boundary() for ids of hot_uuid(), by hot_timestamp(): 32 bits of Unix seconds. The max uuid for
--- times after 2106-02-07 06:28:15 UTC, where the seconds in hot ids start again.
+-- The smallest id of hot_uuid() whose time is at or after `at`. The time of such an id is hot_timestamp(id), the Unix
+-- seconds in its first 32 bits. Times after 2106-02-07 06:28:15 UTC, where these seconds start again, give the max
+-- uuid. No error.
 
 CREATE FUNCTION hot_boundary(at timestamptz) RETURNS uuid
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF SUPPORT comb_boundary_support
 AS 'MODULE_PATHNAME', 'hot_boundary';
 COMMENT ON FUNCTION hot_boundary(timestamptz) IS 'smallest uuid of hot_uuid whose time is at or after a given one';
 
--- Comparisons of an id with a time. For versions 4 and 7 the result is that of comb_timestamp(id), but the
--- comparison is one of uuids, which indexes and partitions support. The planner replaces the call with its body, so
--- the operators need no estimators. No error.
+-- Comparisons of an id with a time. For versions 4 and 7 the result is the same as for comb_timestamp(id). The body
+-- compares uuids, which indexes and partitions support. The planner replaces the call with this body, so the operators
+-- need no estimators. No error.
 
 CREATE FUNCTION uuid_lt_timestamptz(id uuid, at timestamptz) RETURNS bool
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF
@@ -398,35 +418,52 @@ LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF
 RETURN id OPERATOR(pg_catalog.<) comb_boundary(at);
 COMMENT ON FUNCTION timestamptz_gt_uuid(timestamptz, uuid) IS 'implementation of > operator';
 
-CREATE OPERATOR < (LEFTARG = uuid, RIGHTARG = timestamptz, FUNCTION = uuid_lt_timestamptz, COMMUTATOR = >, NEGATOR = >=);
+CREATE OPERATOR < (
+    LEFTARG = uuid, RIGHTARG = timestamptz, FUNCTION = uuid_lt_timestamptz, COMMUTATOR = >, NEGATOR = >=
+);
 COMMENT ON OPERATOR < (uuid, timestamptz) IS 'time in uuid is before';
 
-CREATE OPERATOR <= (LEFTARG = uuid, RIGHTARG = timestamptz, FUNCTION = uuid_le_timestamptz, COMMUTATOR = >=, NEGATOR = >);
+CREATE OPERATOR <= (
+    LEFTARG = uuid, RIGHTARG = timestamptz, FUNCTION = uuid_le_timestamptz, COMMUTATOR = >=, NEGATOR = >
+);
 COMMENT ON OPERATOR <= (uuid, timestamptz) IS 'time in uuid is at or before';
 
-CREATE OPERATOR >= (LEFTARG = uuid, RIGHTARG = timestamptz, FUNCTION = uuid_ge_timestamptz, COMMUTATOR = <=, NEGATOR = <);
+CREATE OPERATOR >= (
+    LEFTARG = uuid, RIGHTARG = timestamptz, FUNCTION = uuid_ge_timestamptz, COMMUTATOR = <=, NEGATOR = <
+);
 COMMENT ON OPERATOR >= (uuid, timestamptz) IS 'time in uuid is at or after';
 
-CREATE OPERATOR > (LEFTARG = uuid, RIGHTARG = timestamptz, FUNCTION = uuid_gt_timestamptz, COMMUTATOR = <, NEGATOR = <=);
+CREATE OPERATOR > (
+    LEFTARG = uuid, RIGHTARG = timestamptz, FUNCTION = uuid_gt_timestamptz, COMMUTATOR = <, NEGATOR = <=
+);
 COMMENT ON OPERATOR > (uuid, timestamptz) IS 'time in uuid is after';
 
-CREATE OPERATOR < (LEFTARG = timestamptz, RIGHTARG = uuid, FUNCTION = timestamptz_lt_uuid, COMMUTATOR = >, NEGATOR = >=);
+CREATE OPERATOR < (
+    LEFTARG = timestamptz, RIGHTARG = uuid, FUNCTION = timestamptz_lt_uuid, COMMUTATOR = >, NEGATOR = >=
+);
 COMMENT ON OPERATOR < (timestamptz, uuid) IS 'is before time in uuid';
 
-CREATE OPERATOR <= (LEFTARG = timestamptz, RIGHTARG = uuid, FUNCTION = timestamptz_le_uuid, COMMUTATOR = >=, NEGATOR = >);
+CREATE OPERATOR <= (
+    LEFTARG = timestamptz, RIGHTARG = uuid, FUNCTION = timestamptz_le_uuid, COMMUTATOR = >=, NEGATOR = >
+);
 COMMENT ON OPERATOR <= (timestamptz, uuid) IS 'is at or before time in uuid';
 
-CREATE OPERATOR >= (LEFTARG = timestamptz, RIGHTARG = uuid, FUNCTION = timestamptz_ge_uuid, COMMUTATOR = <=, NEGATOR = <);
+CREATE OPERATOR >= (
+    LEFTARG = timestamptz, RIGHTARG = uuid, FUNCTION = timestamptz_ge_uuid, COMMUTATOR = <=, NEGATOR = <
+);
 COMMENT ON OPERATOR >= (timestamptz, uuid) IS 'is at or after time in uuid';
 
-CREATE OPERATOR > (LEFTARG = timestamptz, RIGHTARG = uuid, FUNCTION = timestamptz_gt_uuid, COMMUTATOR = <, NEGATOR = <=);
+CREATE OPERATOR > (
+    LEFTARG = timestamptz, RIGHTARG = uuid, FUNCTION = timestamptz_gt_uuid, COMMUTATOR = <, NEGATOR = <=
+);
 COMMENT ON OPERATOR > (timestamptz, uuid) IS 'is after time in uuid';
 
 -- Whether the time of an id is in a range: comb_timestamp(id) <@ during, as a comparison of uuids. The functions are
--- not STRICT, because AND is not, and the planner does not inline a STRICT function whose body is not. No error.
+-- not STRICT, because the planner inlines a STRICT function only if its body is strict, and AND is not. No error.
 --
--- The domain is the same as tstzrange. If the operators took tstzrange itself, '[2026-01-01,2026-02-01)' <@ during and
--- during @> $1, on a column of that type, would be resolved to them, and the other operand would be read as a uuid.
+-- The operators take a domain that is the same as tstzrange. With tstzrange itself, they would change the meaning of
+-- '[2026-01-01,2026-02-01)' <@ during and during @> $1, on a column of that type: PostgreSQL would choose them, and
+-- read the other operand as a uuid.
 
 CREATE DOMAIN comb_tstzrange AS tstzrange;
 COMMENT ON DOMAIN comb_tstzrange IS 'tstzrange, as operand of operators on uuid';
@@ -441,15 +478,19 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE LEAKPROOF
 RETURN uuid_contained_by_tstzrange(id, during);
 COMMENT ON FUNCTION tstzrange_contains_uuid(comb_tstzrange, uuid) IS 'implementation of @> operator';
 
-CREATE OPERATOR <@ (LEFTARG = uuid, RIGHTARG = comb_tstzrange, FUNCTION = uuid_contained_by_tstzrange, COMMUTATOR = @>);
+CREATE OPERATOR <@ (
+    LEFTARG = uuid, RIGHTARG = comb_tstzrange, FUNCTION = uuid_contained_by_tstzrange, COMMUTATOR = @>
+);
 COMMENT ON OPERATOR <@ (uuid, comb_tstzrange) IS 'time in uuid is in range';
 
-CREATE OPERATOR @> (LEFTARG = comb_tstzrange, RIGHTARG = uuid, FUNCTION = tstzrange_contains_uuid, COMMUTATOR = <@);
+CREATE OPERATOR @> (
+    LEFTARG = comb_tstzrange, RIGHTARG = uuid, FUNCTION = tstzrange_contains_uuid, COMMUTATOR = <@
+);
 COMMENT ON OPERATOR @> (comb_tstzrange, uuid) IS 'range contains time in uuid';
 
--- The decoder for pg_partman 5.2 and later with a uuid column: comb_timestamp() of a uuid that is given as text.
--- The encoder is comb_boundary() itself, because undo_partition compares its result with the column. Error 22P02 if the
--- text is not a uuid.
+-- The decoder for pg_partman 5.2 and later with a uuid column: comb_timestamp() of a uuid that is given as text. The
+-- encoder is comb_boundary() itself, because undo_partition compares what the encoder returns with the column. Error
+-- 22P02 if the text is not a uuid.
 
 CREATE FUNCTION comb_time_decoder(encoded text) RETURNS timestamptz
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE

@@ -4,7 +4,7 @@
 export PGHOST=$SANDBOX/socket PGPORT=5432 PGUSER=postgres PGDATABASE=postgres
 export PSQLRC=/dev/null
 
-# build_comb [MAKE ARGUMENT ...]: builds comb and installs it in the sandbox's server; prints only what goes wrong.
+# build_comb [MAKE ARGUMENT ...]: builds comb and installs it in the sandbox's server. Prints nothing but errors.
 build_comb() {
   make -j"$(nproc)" install "$@" >"$SANDBOX/build.log" 2>&1 || {
     cat "$SANDBOX/build.log" >&2
@@ -12,7 +12,7 @@ build_comb() {
   }
 }
 
-# start_cluster [SETTING=VALUE ...]
+# start_cluster [LINE ...]: starts a server with these lines in its postgresql.conf.
 start_cluster() {
   mkdir -m 700 "$PGHOST"
   initdb -D "$SANDBOX/data" -U postgres -A trust --no-locale -E UTF8 --no-sync >"$SANDBOX/initdb.log" 2>&1 || {

@@ -13,7 +13,7 @@ die() {
   exit 1
 }
 
-# at_exit COMMAND: runs it when the program ends, after an interruption too.
+# at_exit COMMAND: runs a command when the program ends, after an interruption too.
 at_exit() {
   # shellcheck disable=SC2064 # the command is known now
   trap "trap '' INT TERM HUP PIPE; $1" EXIT
@@ -22,7 +22,7 @@ at_exit() {
   trap 'exit 141' PIPE
 }
 
-# quietly COMMAND...: writes its output to $work/log. If it fails, the end of that is printed and the program ends.
+# quietly COMMAND...: writes the output to $work/log. If the command fails, prints the end of it and ends the program.
 quietly() {
   # shellcheck disable=SC2154 # the program has set it
   "$@" >"$work/log" 2>&1 || {
@@ -88,7 +88,7 @@ find_server() {
 
 # ---- copies of the tree --------------------------------------------------------------------------------------------
 
-# What a run of the tests leaves in the tree after a failure.
+# The files that tests leave in the tree after a failure.
 test_logs="results regression.diffs regression.out tmp_check"
 
 # copy_tree FOLDER: copies the tree, without what was built or logged there.
@@ -99,7 +99,7 @@ copy_tree() {
     tar -C "$1" --no-same-owner -xf -
 }
 
-# bring_back FOLDER FILE ...: copies files of a copy of the tree back, instead of what is there.
+# bring_back FOLDER FILE ...: replaces files of the tree with those of a copy. Removes those that the copy lacks.
 bring_back() {
   local from=$1 file
   shift

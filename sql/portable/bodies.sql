@@ -1,23 +1,27 @@
 -- The functions of comb without its library: one body for each C symbol of the install script, with the same bits and
--- the same errors. sql/portable/generate puts them in place of the C functions. layouts.sql has more of them.
+-- the same errors. sql/portable/generate puts them in place of the C functions. layouts.sql contains the bodies of
+-- functions that take a layout.
 --
 -- A line "-- == NAME: plpgsql" (or sql) begins the body for a C symbol. "-- == NAME: none: REASON" is a C symbol
--- without a body. "-- == NAME: part" begins text that bodies include as {{NAME}}; a part may have the parameter {{1}}.
+-- without a body. "-- == NAME: part" begins text that bodies include as {{NAME}}. A part can have parameters: {{1}} is
+-- the first word after the name.
 --
--- Bodies keep no state and depend on no search_path. PL/pgSQL finds names when it runs, so functions and types are
--- written with pg_catalog, and no function of comb is called, whose schema is not known. Bodies in SQL are bound to
--- comb's functions when they are created. The generator writes OPERATOR(pg_catalog.+) for +. All operators have the
--- same precedence then, so it refuses two different operators without parentheses. IN, BETWEEN, LIKE, NULLIF and CASE
--- with an operand find their operators in the search_path, so it refuses them as well.
+-- Bodies keep no state, and do not depend on the search_path. PL/pgSQL looks names up when it runs. So functions and
+-- types are written with pg_catalog, and no body in PL/pgSQL calls a function of comb, whose schema is not known.
+-- Bodies in SQL can call them, because their names are looked up when the function is created.
+--
+-- The generator writes OPERATOR(pg_catalog.+) for +. All operators then have the same precedence, so it refuses two
+-- different operators without parentheses. IN, BETWEEN, LIKE, NULLIF and CASE with an operand look their operators up
+-- in the search_path, so it refuses them as well.
 
 -- ---- times ----
 
--- The microseconds since 1970 of the finite time {{1}}. timestamptz_send() has them since 2000.
+-- The microseconds since 1970 of the finite time {{1}}. timestamptz_send() counts them since 2000.
 -- == micros: part
 (('x' || pg_catalog.encode(pg_catalog.timestamptz_send({{1}}), 'hex'))::pg_catalog.bit(64)::pg_catalog.int8
   + 946684800000000)
 
--- The time of the microseconds {{1}}. Hours and seconds are apart, because a double is exact for 285 years only.
+-- The time of the microseconds {{1}}. Hours are added apart from seconds, because a double is exact for 285 years only.
 -- == time: part
 ('1970-01-01 00:00:00+00'::pg_catalog.timestamptz
     + pg_catalog.make_interval(0, 0, 0, 0, ({{1}} / 3600000000)::pg_catalog.int4, 0,
@@ -25,7 +29,7 @@
 
 -- ---- comb_uuid(), comb_uuid_v7(), hot_uuid() ----
 
--- The clock, to the microsecond: a double holds it until the year 2242.
+-- The clock's reading in microseconds. A double contains it exactly until the year 2242.
 -- == clock: part
 (pg_catalog.date_part('epoch', pg_catalog.clock_timestamp()) * 1000000)::pg_catalog.int8
 
@@ -37,7 +41,7 @@ pg_catalog.substr(pg_catalog.uuid_send(pg_catalog.gen_random_uuid()), 9)
 -- == fraction: part
 ((((micros % 1000) * 65536) + 999) / 1000)
 
--- The id of `micros`, with 58 bits of `random`. {{1}} is the version, in its place in the first 8 bytes.
+-- The id of `micros`, with 58 bits of `random`. {{1}} is the version, shifted to its position in the first 8 bytes.
 -- == return_uuid: part
   RETURN pg_catalog.encode(
     pg_catalog.int8send((((micros / 1000) << 16) | {{1}}) | ({{fraction}} >> 4))
@@ -45,8 +49,8 @@ pg_catalog.substr(pg_catalog.uuid_send(pg_catalog.gen_random_uuid()), 9)
                                           | (128 | (pg_catalog.get_byte(random, 0) & 3))),
     'hex')::pg_catalog.uuid;
 
--- The id of the clock needs 12 bits of the fraction only. The other 4 can be random: the id reads as the same
--- microsecond, which is 65 units of the fraction wide. So 62 bits are random.
+-- The id of the clock's reading in `micros`. It needs only 12 bits of the fraction, because a microsecond is 65 units
+-- of the fraction. The other 4 bits are random, and do not change the microsecond. So 62 bits are random.
 -- == return_new_uuid: part
   RETURN pg_catalog.encode(
     pg_catalog.int8send((((micros / 1000) << 16) | {{1}}) | ((((micros % 1000) * 4096) + 999) / 1000)) || {{random}},
@@ -66,39 +70,33 @@ BEGIN
 {{return_new_uuid 28672}}
 END
 
--- == check_stamp: part
+-- The id of comb_uuid(at) or comb_uuid_v7(at). {{1}} is the version, shifted to its position in the first 8 bytes.
+-- == uuid_at: part
+DECLARE
+  micros pg_catalog.int8;
+  random pg_catalog.bytea := {{random}};
+BEGIN
   IF (at < '1970-01-01 00:00:00+00') OR (at > '10889-08-02 05:31:50.655999+00') THEN
     RAISE EXCEPTION USING ERRCODE := '22008',
       MESSAGE := 'timestamp must be from 1970-01-01 00:00:00+00 to 10889-08-02 05:31:50.655999+00',
       DETAIL := pg_catalog.format('It is %s.', at);
   END IF;
+  micros := {{micros at}};
+{{return_uuid {{1}}}}
+END
 
 -- == comb_uuid_at: plpgsql
-DECLARE
-  micros pg_catalog.int8;
-  random pg_catalog.bytea := {{random}};
-BEGIN
-{{check_stamp}}
-  micros := {{micros at}};
-{{return_uuid 16384}}
-END
+{{uuid_at 16384}}
 
 -- == comb_uuid_v7_at: plpgsql
-DECLARE
-  micros pg_catalog.int8;
-  random pg_catalog.bytea := {{random}};
-BEGIN
-{{check_stamp}}
-  micros := {{micros at}};
-{{return_uuid 28672}}
-END
+{{uuid_at 28672}}
 
--- The shard, turned round.
+-- The bytes of the shard, the lowest first.
 -- == shard_bytes: part
 pg_catalog.int4send((((shard << 24) | ((shard & 65280) << 8)) | ((shard >> 8) & 65280)) | ((shard >> 24) & 255))
 
--- The hot id of the clock needs 24 of the 26 bits of the second's fraction to tell microseconds apart. The others can
--- be random, so 40 bits are.
+-- A hot id of the clock needs only 24 of the 26 bits of the second's fraction to tell microseconds apart. The other 2
+-- are random, so 40 bits are random.
 -- == hot_uuid: plpgsql
 DECLARE
   micros pg_catalog.int8 := {{clock}};
@@ -110,8 +108,9 @@ BEGIN
     'hex')::pg_catalog.uuid;
 END
 
--- A given time has all 26 bits, and 38 random ones. Bytes 2 to 7 of `random` are random throughout.
--- The seconds wrap before 1970 is added, because the last times are past the end of int8 when counted from 1970.
+-- A hot id of a given time has all 26 bits of the fraction, and 38 random bits. All bits in bytes 2 to 7 of `random`
+-- are random. The seconds wrap before the years from 1970 to 2000 are added, because the last times would overflow
+-- int8.
 -- == hot_uuid_at: plpgsql
 DECLARE
   micros pg_catalog.int8;
@@ -147,7 +146,8 @@ DECLARE
   RETURN {{time micros}};
 END
 
--- Returns for the versions whose first 48 bits are no Unix milliseconds. Those are the bits of 366: 1, 2, 3, 5, 6, 8.
+-- Returns for the versions whose first 48 bits are not Unix milliseconds: 1, 2, 3, 5, 6 and 8, which are the bits of
+-- 366.
 -- == other_versions: part
   version pg_catalog.int4 := pg_catalog.get_byte(bytes, 6) >> 4;
 BEGIN
@@ -178,7 +178,7 @@ DECLARE
   RETURN {{time micros}};
 END
 
--- The shard is little-endian.
+-- The shard, whose bytes are stored from the lowest to the highest.
 -- == shard_of_bytes: part
 ((((pg_catalog.get_byte(bytes, 15) << 24) | (pg_catalog.get_byte(bytes, 14) << 16))
     | (pg_catalog.get_byte(bytes, 13) << 8)) | pg_catalog.get_byte(bytes, 12))
@@ -226,7 +226,7 @@ CASE WHEN {{1}} <= '1970-01-01 00:00:00+00' THEN {{nil}}
          ELSE pg_catalog.encode(pg_catalog.int8send((({{micros {{1}}}} + 999) / 1000) << 16)
                                   || '\x0000000000000000'::pg_catalog.bytea, 'hex')::pg_catalog.uuid END
 
--- The same, after {{1}} and not at it.
+-- The smallest id whose milliseconds are after {{1}}.
 -- == after: part
 CASE WHEN {{1}} < '1970-01-01 00:00:00+00' THEN {{nil}}
          WHEN {{1}} >= '10889-08-02 05:31:50.655+00' THEN {{max}}
@@ -243,33 +243,27 @@ BEGIN
   RETURN {{after at}};
 END
 
--- == comb_lower_boundary: plpgsql
+-- The boundary of the lower or upper end {{1}} of a range. The other words are the results for an empty range, for a
+-- range without this end, for an inclusive end, and for an exclusive one.
+-- == boundary_of_end: part
 DECLARE
-  at pg_catalog.timestamptz := pg_catalog.lower(during);
+  at pg_catalog.timestamptz := pg_catalog.{{1}}(during);
 BEGIN
   IF pg_catalog.isempty(during) THEN
-    RETURN {{max}};
-  ELSIF pg_catalog.lower_inf(during) THEN
-    RETURN {{nil}};
-  ELSIF pg_catalog.lower_inc(during) THEN
-    RETURN {{from at}};
+    RETURN {{{{2}}}};
+  ELSIF pg_catalog.{{1}}_inf(during) THEN
+    RETURN {{{{3}}}};
+  ELSIF pg_catalog.{{1}}_inc(during) THEN
+    RETURN {{{{4}} at}};
   END IF;
-  RETURN {{after at}};
+  RETURN {{{{5}} at}};
 END
 
+-- == comb_lower_boundary: plpgsql
+{{boundary_of_end lower max nil from after}}
+
 -- == comb_upper_boundary: plpgsql
-DECLARE
-  at pg_catalog.timestamptz := pg_catalog.upper(during);
-BEGIN
-  IF pg_catalog.isempty(during) THEN
-    RETURN {{nil}};
-  ELSIF pg_catalog.upper_inf(during) THEN
-    RETURN {{max}};
-  ELSIF pg_catalog.upper_inc(during) THEN
-    RETURN {{after at}};
-  END IF;
-  RETURN {{from at}};
-END
+{{boundary_of_end upper nil max after from}}
 
 -- == hot_boundary: plpgsql
 BEGIN
@@ -286,7 +280,7 @@ END
       MESSAGE := 'uuid must be of version {{1}} with the variant of RFC 9562 to be {{2}}',
       DETAIL := pg_catalog.format('It is %s.', id);
 
--- SipHash-2-4 in 64 bits: each sum wraps, so it is made of two of 32 bits.
+-- The sum of {{1}} and {{2}} modulo 2^64, from two sums of 32 bits, because int8 raises an error where it overflows.
 -- == sum: part
 (((((({{1}} >> 32) & 4294967295) + (({{2}} >> 32) & 4294967295))
       + ((({{1}} & 4294967295) + ({{2}} & 4294967295)) >> 32)) << 32)
@@ -296,7 +290,8 @@ END
 -- == word: part
 ('x' || pg_catalog.encode({{1}}, 'hex'))::pg_catalog.bit(64)::pg_catalog.int8
 
--- The key and the message are turned round as text, because words are little-endian.
+-- comb_mask() and comb_unmask(): {{1}} is the version of the given id, {{2}} that of the result, and {{3}} the verb of
+-- the error. SipHash-2-4 runs over ten bytes of the id, in 8 rounds. Its words are little-endian.
 -- == mask_id: part
 DECLARE
   hex pg_catalog.text := pg_catalog.encode(pg_catalog.uuid_send(id), 'hex');
@@ -314,10 +309,10 @@ BEGIN
         OR (pg_catalog.strpos('89ab', pg_catalog.substr(hex, 17, 1)) = 0) THEN
 {{wrong_version {{1}} {{3}}}}
   END IF;
-  word := {{turned pg_catalog.encode(key,'hex') 0}};
+  word := {{little_endian pg_catalog.encode(key,'hex') 0}};
   v0 := word # 8317987319222330741;
   v2 := word # 7816392313619706465;
-  word := {{turned pg_catalog.encode(key,'hex') 16}};
+  word := {{little_endian pg_catalog.encode(key,'hex') 16}};
   v1 := word # 7237128888997146477;
   v3 := word # 8387220255154660723;
   message := pg_catalog.concat('0', pg_catalog.substr(hex, 14, 3),
@@ -326,11 +321,11 @@ BEGIN
   word := 0;
   FOR round IN 1..8 LOOP
     IF round = 1 THEN
-      word := {{turned message 0}};
+      word := {{little_endian message 0}};
       v3 := v3 # word;
     ELSIF round = 3 THEN
       v0 := v0 # word;
-      word := {{turned message 16}};
+      word := {{little_endian message 16}};
       v3 := v3 # word;
     ELSIF round = 5 THEN
       v0 := v0 # word;
@@ -351,8 +346,8 @@ BEGIN
   RETURN pg_catalog.concat(pg_catalog.right(pg_catalog.encode(pg_catalog.int8send(word), 'hex'), 12), '{{2}}',
                            pg_catalog.substr(hex, 14))::pg_catalog.uuid;
 END
--- The word of the 8 bytes of the digits {{1}} past {{2}}.
--- == turned: part
+-- The little-endian word of the 8 bytes that follow the first {{2}} digits of {{1}}.
+-- == little_endian: part
 ('x' || pg_catalog.concat(pg_catalog.substr({{1}}, {{2}} + 15, 2), pg_catalog.substr({{1}}, {{2}} + 13, 2),
                                     pg_catalog.substr({{1}}, {{2}} + 11, 2), pg_catalog.substr({{1}}, {{2}} + 9, 2),
                                     pg_catalog.substr({{1}}, {{2}} + 7, 2), pg_catalog.substr({{1}}, {{2}} + 5, 2),
@@ -398,7 +393,7 @@ BEGIN
 END
 
 -- ---- the sequence ----
--- There is none: the order is the clock's.
+-- There is no sequence. Ids have the order of the clock.
 
 -- == comb_status: plpgsql
 BEGIN

@@ -1,5 +1,8 @@
--- Bodies of the functions that take a layout, written as bodies.sql says.
--- Ids are handled as text of 32 hexadecimal digits here, `hex`.
+-- Bodies of the functions that take a layout, written as bodies.sql says. Most of them handle an id as text of 32
+-- hexadecimal digits, `hex`.
+--
+-- `unit` is what the number in an id of a layout counts, as the core's encoding.hpp names it in error messages. `count`
+-- is that number.
 
 -- == all_layouts: part
 '{postgres, v7, mssql, oracle, legacy, legacy_postgres, sequential_string, sequential_binary, sequential_end,
@@ -13,8 +16,8 @@
       HINT := pg_catalog.format('Available layouts: %s.', pg_catalog.array_to_string({{all_layouts}}, ', '));
   END IF;
 
--- The name of what a layout counts.
--- == clock_of: part
+-- What the number of the layout {{1}} counts.
+-- == unit_of: part
 CASE WHEN {{1}} = ANY ('{postgres,v7,mssql,oracle}'::pg_catalog.text[]) THEN '1 ms since 1970-01-01'
           WHEN {{1}} = ANY ('{legacy,legacy_postgres}'::pg_catalog.text[]) THEN '1/300 s since 1900-01-01'
           WHEN {{1}} = ANY ('{process_ticks,ticks}'::pg_catalog.text[]) THEN '100 ns since 0001-01-01'
@@ -22,7 +25,7 @@ CASE WHEN {{1}} = ANY ('{postgres,v7,mssql,oracle}'::pg_catalog.text[]) THEN '1 
           WHEN {{1}} = 'hot' THEN '1 s since 1970-01-01'
           ELSE '1 ms since 0001-01-01' END
 
--- The digits of the time of the layout {{1}}, the highest first.
+-- The digits of the number of the layout {{1}}, the highest first.
 -- == digits_of: part
 CASE WHEN {{1}} = ANY ('{postgres,v7,legacy_postgres,sequential_string}'::pg_catalog.text[]) THEN
             pg_catalog.left(hex, 12)
@@ -46,62 +49,65 @@ CASE WHEN {{1}} = ANY ('{postgres,v7,legacy_postgres,sequential_string}'::pg_cat
 -- == number: part
 ('x' || pg_catalog.lpad({{1}}, 16, '0'))::pg_catalog.bit(64)::pg_catalog.int8
 
--- Whether the id has the version of the layout {{1}}, if the layout has one of its own.
--- == version_of: part
+-- Whether the id has the version that the layout {{1}} requires. True for layouts that require none.
+-- == has_version: part
 CASE WHEN {{1}} = 'v7' THEN pg_catalog.substr(hex, 13, 1) = '7'
          WHEN {{1}} = 'v1' THEN pg_catalog.substr(hex, 13, 1) = '1'
          WHEN {{1}} = 'v6' THEN pg_catalog.substr(hex, 13, 1) = '6'
          WHEN {{1}} = 'newsequentialid' THEN pg_catalog.substr(hex, 15, 1) = '1'
          ELSE true END
 
--- `micros` of `count` by `clock`, NULL for ticks past the end of a day. Numbers of 100 ns are unsigned.
+-- Sets `micros` to the time of `count`, or to NULL for ticks past the end of a day. Counts of 100 ns are unsigned.
 -- == micros_of_count: part
   micros := CASE
-    WHEN clock = '1 ms since 1970-01-01' THEN count * 1000
-    WHEN clock = '1 ms since 0001-01-01' THEN (count * 1000) - 62135596800000000
-    WHEN clock = '1 s since 1970-01-01' THEN count * 1000000
-    WHEN clock = '100 ns since 0001-01-01' THEN (((count >> 1) & 9223372036854775807) / 5) - 62135596800000000
-    WHEN clock = '100 ns since 1582-10-15' THEN (count / 10) - 12219292800000000
+    WHEN unit = '1 ms since 1970-01-01' THEN count * 1000
+    WHEN unit = '1 ms since 0001-01-01' THEN (count * 1000) - 62135596800000000
+    WHEN unit = '1 s since 1970-01-01' THEN count * 1000000
+    WHEN unit = '100 ns since 0001-01-01' THEN (((count >> 1) & 9223372036854775807) / 5) - 62135596800000000
+    WHEN unit = '100 ns since 1582-10-15' THEN (count / 10) - 12219292800000000
     WHEN (count & 4294967295) > 25920002 THEN NULL
     ELSE (((count >> 32) - 25567) * 86400000000)
            + CASE WHEN (count & 4294967295) >= 25920000 THEN 86399997000 + (((count & 4294967295) - 25920000) * 1000)
                   ELSE (((count & 4294967295) * 10000) + 1) / 3 END
     END;
 
--- `count` of `micros` by `clock`, rounded down.
+-- Sets `count` to the number of the time `micros`, rounded down.
 -- == count_of_micros: part
   count := CASE
-    WHEN clock = '1 ms since 1970-01-01' THEN micros / 1000
-    WHEN clock = '1 ms since 0001-01-01' THEN (micros + 62135596800000000) / 1000
-    WHEN clock = '1 s since 1970-01-01' THEN micros / 1000000
-    WHEN clock = '100 ns since 0001-01-01' THEN ((micros + 62135596800000000) * 5) << 1
+    WHEN unit = '1 ms since 1970-01-01' THEN micros / 1000
+    WHEN unit = '1 ms since 0001-01-01' THEN (micros + 62135596800000000) / 1000
+    WHEN unit = '1 s since 1970-01-01' THEN micros / 1000000
+    WHEN unit = '100 ns since 0001-01-01' THEN ((micros + 62135596800000000) * 5) << 1
     ELSE (((micros + 2208988800000000) / 86400000000) << 32)
            | (((((micros + 2208988800000000) % 86400000000) * 3) + 1) / 10000)
     END;
 
--- Whether the layout {{1}} can hold the time {{2}}. Both ends are part of what the error says.
+-- The first and the last time that the number can contain.
 -- == first_of: part
-CASE WHEN clock = ANY ('{1 ms since 1970-01-01,1 s since 1970-01-01}'::pg_catalog.text[])
+CASE WHEN unit = ANY ('{1 ms since 1970-01-01,1 s since 1970-01-01}'::pg_catalog.text[])
               THEN '1970-01-01 00:00:00+00'::pg_catalog.timestamptz
-              WHEN clock = '1/300 s since 1900-01-01' THEN '1900-01-01 00:00:00+00'
+              WHEN unit = '1/300 s since 1900-01-01' THEN '1900-01-01 00:00:00+00'
               ELSE '0001-01-01 00:00:00+00' END
 -- == last_of: part
-CASE WHEN clock = '1 ms since 1970-01-01' THEN '10889-08-02 05:31:50.655999+00'::pg_catalog.timestamptz
-              WHEN clock = '1 s since 1970-01-01' THEN '2106-02-07 06:28:15.999999+00'
-              WHEN clock = '1/300 s since 1900-01-01' THEN '2079-06-06 23:59:59.999999+00'
-              WHEN clock = '1 ms since 0001-01-01' THEN '8920-08-03 05:31:50.655999+00'
+CASE WHEN unit = '1 ms since 1970-01-01' THEN '10889-08-02 05:31:50.655999+00'::pg_catalog.timestamptz
+              WHEN unit = '1 s since 1970-01-01' THEN '2106-02-07 06:28:15.999999+00'
+              WHEN unit = '1/300 s since 1900-01-01' THEN '2079-06-06 23:59:59.999999+00'
+              WHEN unit = '1 ms since 0001-01-01' THEN '8920-08-03 05:31:50.655999+00'
               ELSE '58456-05-28 05:36:10.95516+00' END
 
+-- Raises an error if the layout {{1}} cannot contain the time `at`. The part {{2}} is the error's detail.
 -- == check_range: part
   IF (at < {{first_of}}) OR (at > {{last_of}}) THEN
     RAISE EXCEPTION USING ERRCODE := '22008',
       MESSAGE := pg_catalog.format('timestamp must be from %s to %s in layout "%s"', {{first_of}}, {{last_of}}, {{1}}),
-      DETAIL := {{detail}};
+      DETAIL := {{{{2}}}};
   END IF;
--- == detail: part
+-- == of_argument: part
 pg_catalog.format('It is %s.', at)
+-- == of_uuid: part
+pg_catalog.format('It is %s in uuid %s.', at, id)
 
--- `hex` with `count` in the place of the time of the layout {{1}}.
+-- Writes `count` into `hex`, where the layout {{1}} has its number.
 -- == put_count: part
   digits := pg_catalog.encode(pg_catalog.int8send(count), 'hex');
   hex := CASE
@@ -121,7 +127,7 @@ pg_catalog.format('It is %s.', at)
 
 -- == layout_variables: part
   hex pg_catalog.text;
-  clock pg_catalog.text;
+  unit pg_catalog.text;
   digits pg_catalog.text;
   count pg_catalog.int8;
   micros pg_catalog.int8;
@@ -133,10 +139,10 @@ BEGIN
 {{check_layout layout}}
   hex := pg_catalog.encode(pg_catalog.uuid_send(id), 'hex');
   IF (layout = ANY ('{v7,v1,v6,newsequentialid}'::pg_catalog.text[]))
-     AND NOT ({{version_of layout}} AND (pg_catalog.strpos('89ab', pg_catalog.substr(hex, 17, 1)) > 0)) THEN
+     AND NOT ({{has_version layout}} AND (pg_catalog.strpos('89ab', pg_catalog.substr(hex, 17, 1)) > 0)) THEN
     RETURN NULL;
   END IF;
-  clock := {{clock_of layout}};
+  unit := {{unit_of layout}};
   digits := {{digits_of layout}};
   count := {{number digits}};
 {{micros_of_count}}
@@ -153,8 +159,8 @@ BEGIN
       HINT := pg_catalog.format('A time can be set in the layouts %s.',
                                 pg_catalog.array_to_string(({{all_layouts}})[1:12], ', '));
   END IF;
-  clock := {{clock_of layout}};
-{{check_range layout}}
+  unit := {{unit_of layout}};
+{{check_range layout of_argument}}
   hex := pg_catalog.encode(pg_catalog.uuid_send(base), 'hex');
   IF layout = 'v7' THEN
     hex := pg_catalog.concat(pg_catalog.left(hex, 12), '7', pg_catalog.substr(hex, 14, 3),
@@ -167,7 +173,7 @@ BEGIN
   RETURN hex::pg_catalog.uuid;
 END
 
--- == check_making: part
+-- == check_generation: part
 {{check_layout layout}}
   IF layout = 'hot' THEN
     RAISE EXCEPTION USING ERRCODE := '22023', MESSAGE := 'ids of layout "hot" need a shard',
@@ -178,7 +184,8 @@ END
                                 pg_catalog.array_to_string(({{all_layouts}})[1:11], ', '));
   END IF;
 
--- 32 random digits, in layouts without a label of two random uuids, whose version and variant are left out.
+-- Sets `hex` to 32 random digits. For layouts without a version, they come from two random uuids, without the digits of
+-- version and variant. For other layouts, they are a random uuid of version 4.
 -- == random_hex: part
   hex := pg_catalog.encode(pg_catalog.uuid_send(pg_catalog.gen_random_uuid()), 'hex');
   IF (pg_catalog.strpos(layout, 'sequential') = 1) OR (pg_catalog.strpos(layout, 'ticks') > 0) THEN
@@ -186,31 +193,35 @@ END
       pg_catalog.left(pg_catalog.encode(pg_catalog.uuid_send(pg_catalog.gen_random_uuid()), 'hex'), 12));
   END IF;
 
--- == comb_generate_at: plpgsql
-DECLARE
-{{layout_variables}}
-  random pg_catalog.bytea;
-BEGIN
-{{check_making}}
-  clock := {{clock_of layout}};
-{{check_range layout}}
+-- Sets `hex` to an id for the time `at`, with random digits around its number. Returns for layouts postgres and v7,
+-- whose ids the part {{1}} makes.
+-- == hex_for_time: part
+{{check_generation}}
+  unit := {{unit_of layout}};
+{{check_range layout of_argument}}
   micros := {{micros at}};
   IF layout = 'postgres' THEN
-    random := {{random}};
-{{return_uuid 16384}}
+{{{{1}} 16384}}
   ELSIF layout = 'v7' THEN
-    random := {{random}};
-{{return_uuid 28672}}
+{{{{1}} 28672}}
   END IF;
 {{random_hex}}
 {{count_of_micros}}
 {{put_count layout}}
+
+-- == comb_generate_at: plpgsql
+DECLARE
+{{layout_variables}}
+  random pg_catalog.bytea := {{random}};
+BEGIN
+{{hex_for_time return_uuid}}
   RETURN hex::pg_catalog.uuid;
 END
 
--- What the layout does not count of `micros` goes into the bits that its system compares next, around version and
--- variant, from the highest bit on: `rest`, 18 bits of units of 2^-16 ms, or 16 in milliseconds. Ticks of 100 ns leave
--- nothing, since the clock has microseconds.
+-- The number does not contain the whole time. `rest` is the remainder in units of 2^-16 ms, which are 18 bits for ticks
+-- of 1/300 s, and 16 bits for milliseconds. It goes into the bits that the layout's database compares next, from the
+-- highest on, except those of version and variant. Ticks of 100 ns have no remainder, because the clock's reading is in
+-- microseconds.
 -- == comb_generate: plpgsql
 DECLARE
 {{layout_variables}}
@@ -219,23 +230,12 @@ DECLARE
   now pg_catalog.int8;
   rest pg_catalog.int4;
 BEGIN
-{{check_making}}
-  clock := {{clock_of layout}};
-{{check_range layout}}
-  micros := {{micros at}};
-  IF layout = 'postgres' THEN
-{{return_new_uuid 16384}}
-  ELSIF layout = 'v7' THEN
-{{return_new_uuid 28672}}
-  END IF;
-{{random_hex}}
-{{count_of_micros}}
-{{put_count layout}}
+{{hex_for_time return_new_uuid}}
   now := micros;
   random := pg_catalog.decode(hex, 'hex');
   IF pg_catalog.strpos(layout, 'ticks') > 0 THEN
     RETURN hex::pg_catalog.uuid;
-  ELSIF clock = '1/300 s since 1900-01-01' THEN
+  ELSIF unit = '1/300 s since 1900-01-01' THEN
 {{micros_of_count}}
     rest := {{stamp now}} - {{stamp micros}};
     IF layout = 'legacy' THEN
@@ -271,6 +271,7 @@ BEGIN
   RETURN pg_catalog.encode(random, 'hex')::pg_catalog.uuid;
 END
 
+-- `random` with byte {{1}} set to {{2}}.
 -- == set: part
 pg_catalog.set_byte(random, {{1}}, {{2}})
 -- The stamp of the microseconds {{1}} in units of 2^-16 ms, rounded up.
@@ -281,22 +282,22 @@ pg_catalog.set_byte(random, {{1}}, {{2}})
 DECLARE
 {{layout_variables}}
   targets pg_catalog.text;
-  clock_of_target pg_catalog.text;
+  target_unit pg_catalog.text;
   label pg_catalog.text;
   at pg_catalog.timestamptz;
 BEGIN
 {{check_layout source}}
 {{check_layout target}}
-  clock := {{clock_of source}};
-  clock_of_target := {{clock_of target}};
+  unit := {{unit_of source}};
+  target_unit := {{unit_of target}};
   targets := CASE
     WHEN source = 'v7' THEN 'postgres, v7'
     WHEN source = 'postgres' THEN
       'postgres, v7, mssql, oracle, sequential_string, sequential_binary, sequential_end'
-    WHEN clock = ANY ('{1 ms since 1970-01-01,1 ms since 0001-01-01}'::pg_catalog.text[]) THEN
+    WHEN unit = ANY ('{1 ms since 1970-01-01,1 ms since 0001-01-01}'::pg_catalog.text[]) THEN
       'postgres, mssql, oracle, sequential_string, sequential_binary, sequential_end'
-    WHEN clock = '1/300 s since 1900-01-01' THEN 'postgres, mssql, oracle, legacy, legacy_postgres'
-    WHEN clock = '100 ns since 0001-01-01' THEN 'process_ticks, ticks'
+    WHEN unit = '1/300 s since 1900-01-01' THEN 'postgres, mssql, oracle, legacy, legacy_postgres'
+    WHEN unit = '100 ns since 0001-01-01' THEN 'process_ticks, ticks'
     ELSE '' END;
   IF NOT (target = ANY (pg_catalog.string_to_array(targets, ', '))) THEN
     RAISE EXCEPTION USING ERRCODE := '22023',
@@ -305,7 +306,7 @@ BEGIN
         WHEN source = ANY ({{read_only_layouts}}) THEN pg_catalog.format('Ids of layout "%s" are only read.', source)
         WHEN target = ANY ({{read_only_layouts}}) THEN pg_catalog.format('Ids of layout "%s" are only read.', target)
         WHEN (source = 'hot') OR (target = 'hot') THEN 'A hot id holds whole seconds and a shard.'
-        WHEN clock <> clock_of_target THEN pg_catalog.format('One counts %s, the other %s.', clock, clock_of_target)
+        WHEN unit <> target_unit THEN pg_catalog.format('One counts %s, the other %s.', unit, target_unit)
         ELSE 'Version 7 has its time in the place of layout "postgres" only.' END,
       HINT := CASE WHEN targets = '' THEN pg_catalog.format('Ids of layout "%s" convert to no other.', source)
                    ELSE pg_catalog.format('From "%s", ids convert to %s.', source, targets) END;
@@ -328,7 +329,7 @@ BEGIN
 
   digits := {{digits_of source}};
   count := {{number digits}};
-  IF clock <> clock_of_target THEN
+  IF unit <> target_unit THEN
 {{micros_of_count}}
     IF micros IS NULL THEN
       RAISE EXCEPTION USING ERRCODE := '22008',
@@ -336,25 +337,20 @@ BEGIN
         DETAIL := 'Its ticks of 1/300 s go past the end of a day.';
     END IF;
     at := {{time micros}};
-    clock := clock_of_target;
-    IF (at < {{first_of}}) OR (at > {{last_of}}) THEN
-      RAISE EXCEPTION USING ERRCODE := '22008',
-        MESSAGE := pg_catalog.format('timestamp must be from %s to %s in layout "%s"',
-                                     {{first_of}}, {{last_of}}, target),
-        DETAIL := pg_catalog.format('It is %s in uuid %s.', at, id);
-    END IF;
+    unit := target_unit;
+{{check_range target of_uuid}}
 {{count_of_micros}}
   END IF;
   IF (source = ANY ({{at_end}})) <> (target = ANY ({{at_end}})) THEN
     hex := CASE
-      WHEN clock = '100 ns since 0001-01-01' THEN pg_catalog.right(hex, 16) || pg_catalog.left(hex, 16)
+      WHEN unit = '100 ns since 0001-01-01' THEN pg_catalog.right(hex, 16) || pg_catalog.left(hex, 16)
       ELSE pg_catalog.concat(pg_catalog.right(hex, 12), pg_catalog.substr(hex, 13, 8), pg_catalog.left(hex, 12)) END;
   END IF;
 {{put_count target}}
   RETURN hex::pg_catalog.uuid;
 END
 
--- The layouts with the time in the second half.
+-- The layouts with the number in the second half of the id.
 -- == at_end: part
 '{mssql,legacy,sequential_end,process_ticks}'::pg_catalog.text[]
 

@@ -31,7 +31,7 @@ COMB_FUNCTION(comb_boundary_after) {
   return uuid_result(comb::comb_boundary_after(clamped_time(PG_GETARG_TIMESTAMPTZ(0))));
 }
 
-// The bounds of an empty range are in the wrong order, so that no id is between them.
+// An empty range has the max uuid as its lower boundary and the nil uuid as its upper one, so no id is between them.
 COMB_FUNCTION(comb_lower_boundary) {
   const range_bounds during = range_arg(fcinfo, 0);
   if (during.empty) return uuid_result(max_uuid);

@@ -2,8 +2,8 @@
 //
 // PostgreSQL estimates `column < constant` from the histogram of the column, and interpolates between the two bounds
 // of the bin that contains the constant. It cannot interpolate between uuids, so it counts half of the bin. The hook
-// below answers one comparison at a time: it calculates the estimate with interpolation, and presents the result as
-// statistics that contain nothing else, from which PostgreSQL reads that number.
+// below is called for one comparison at a time. It calculates the estimate with interpolation. It then replaces the
+// column's statistics with some from which PostgreSQL arrives at the same number.
 #include "estimates.hpp"
 
 #include <cstring>
@@ -19,7 +19,7 @@ namespace {
 bool estimate_ranges = true;
 get_relation_stats_hook_type next_get_relation_stats_hook = nullptr;
 
-// Comparisons as PostgreSQL's estimator describes them: `isgt` for > and >=, `iseq` for <= and >=.
+// A comparison as PostgreSQL's estimator describes it: `isgt` is true for > and >=, `iseq` for <= and >=.
 struct comparison {
   Var* column;
   Node* other;
@@ -39,7 +39,7 @@ bool is_var(const Node* node, Index relid, AttrNumber attribute) {
   return IsA(node, Var) && var->varno == static_cast<int>(relid) && var->varattno == attribute && var->varlevelsup == 0;
 }
 
-// Reads a comparison by order of uuids, with a column on the given side.
+// Reads a comparison of uuids by <, <=, >= or >, with a column on the given side. Returns false for other operators.
 bool read_comparison(const OpExpr* clause, bool column_on_left, comparison& result) {
   void* left = linitial(clause->args);
   void* right = lsecond(clause->args);
@@ -53,9 +53,9 @@ bool read_comparison(const OpExpr* clause, bool column_on_left, comparison& resu
   return result.isgt || result.iseq || result.function == F_UUID_LT;
 }
 
-// Calls visit(clause, column_on_left) for each binary operator with the column on one side, in a clause of any depth of
-// AND, OR and NOT, until one call returns true. With skip_estimated, clauses are left out whose estimate PostgreSQL has
-// stored: it does not calculate an estimate twice.
+// Calls visit(clause, column_on_left) for each binary operator with the column on one side, until one call returns
+// true. The operators can be below any depth of AND, OR and NOT. With skip_estimated, clauses are skipped whose
+// estimate PostgreSQL has stored, because it does not calculate an estimate twice.
 template <typename Visit>
 bool visit_operators(Node* clause, Index relid, AttrNumber attribute, bool skip_estimated, Visit&& visit) {
   if (IsA(clause, RestrictInfo)) {
@@ -84,8 +84,8 @@ bool visit_operators(List* clauses, Index relid, AttrNumber attribute, bool skip
   return false;
 }
 
-// The constant that the planner knows for an expression, now() and the parameters of a custom plan included. NULL if
-// the planner knows none.
+// The constant that the planner knows for an expression, or null. It knows one for now() and for the parameters of a
+// custom plan, too.
 const Const* known_constant(PlannerInfo* root, Node* expression) {
   if (!IsA(expression, Const)) {
     if (contain_var_clause(expression)) return nullptr;
@@ -102,8 +102,8 @@ bool is_boundary(const Const* constant) {
   return is_boundary(id);
 }
 
-// Whether the cost estimate of a BRIN index may be asking. That estimate leaves what it passes as `examined`
-// uninitialized. It runs after the relation's size has been estimated, and before the relation's paths are complete.
+// Whether the cost estimate of a BRIN index may have called the hook. That caller passes an uninitialized `examined`.
+// It runs after the relation's size has been estimated, and before the relation's paths are complete.
 bool brin_may_ask(const RelOptInfo* rel) {
   if (rel->rows == 0 || rel->cheapest_total_path != nullptr) return false;
   ListCell* cell;
@@ -112,15 +112,15 @@ bool brin_may_ask(const RelOptInfo* rel) {
   return false;
 }
 
-// The comparison of a relation's column that is being estimated: PostgreSQL examines the very node that the
-// clause contains.
+// Finds the comparison that is being estimated. PostgreSQL passes the very node of the column that this comparison
+// contains, so the node is recognized by its address. Returns false if no clause contains it.
 bool find_comparison(const RelOptInfo* rel, AttrNumber attribute, const VariableStatData* examined,
                      comparison& result) {
   const auto is_examined = [&](const OpExpr* op, bool column_on_left) {
     Node* column = strip_relabels(column_on_left ? linitial(op->args) : lsecond(op->args));
     return column == examined->var && read_comparison(op, column_on_left, result);
   };
-  // PostgreSQL takes an OR across a join apart, and estimates its arms before they become restrictions.
+  // PostgreSQL splits an OR across a join, and estimates its parts before they become restrictions.
   return visit_operators(rel->baserestrictinfo, rel->relid, attribute, true, is_examined) ||
          visit_operators(rel->joininfo, rel->relid, attribute, false, is_examined);
 }
@@ -137,16 +137,18 @@ bool has_boundary(PlannerInfo* root, const RelOptInfo* rel, AttrNumber attribute
   return visit_operators(rel->baserestrictinfo, rel->relid, attribute, false, has);
 }
 
-// Sets `share` to the part of all rows for which a comparison is true, as PostgreSQL's scalarineqsel() does, with
-// interpolation.
+// Sets `share` to the fraction of all rows for which a comparison is true, as PostgreSQL's scalarineqsel() does, but
+// with interpolation. Returns false if the column has no histogram.
 //
-// The type is given as macaddr, six bytes that PostgreSQL converts to a number from the first to the last. The first
-// six bytes of a uuid are the time. So the server's own code does all of the work: the search in the histogram, the
-// look at both ends of the index, the interpolation, the check of privileges. Interpolation of our own would be one
-// line, but the code around it is not exported and would have to be copied. The values are still compared as uuids, by
+// The type of the values is given as macaddr. PostgreSQL interpolates between values of that type, which it converts to
+// numbers by their six bytes. The first six bytes of a uuid are its time. The values are still compared as uuids, by
 // the operator's function.
-bool estimate(PlannerInfo* root, VariableStatData& column, const comparison& clause, const Const* constant,
-              double& share) {
+//
+// So the server's own code does all of the work: it searches the histogram, looks at both ends of the index,
+// interpolates, and checks privileges. Interpolation of our own would be one line, but the code around it is not
+// exported and would have to be copied.
+bool estimate_share(PlannerInfo* root, VariableStatData& column, const comparison& clause, const Const* constant,
+                    double& share) {
   FmgrInfo function;
   fmgr_info(clause.function, &function);
   column.vartype = MACADDROID;
@@ -161,9 +163,11 @@ bool estimate(PlannerInfo* root, VariableStatData& column, const comparison& cla
   return true;
 }
 
-// A row of pg_statistic that says only how many rows are before and after a constant: the nil uuid stands for all
-// rows before, the max uuid for all rows after, as most common values. A frequency is a float4 there, too coarse for a
-// short range of a large table, so each value is listed twice, the second time with what the first leaves over.
+// A row of pg_statistic that contains only the fractions of rows before and after a constant, as the frequencies of
+// most common values. The nil uuid stands for all rows before the constant, and the max uuid for all rows after it.
+//
+// Frequencies are float4, which is too coarse for a short range of a large table. So each value is listed twice, the
+// second time with the rest of its frequency.
 HeapTuple statistics_for(HeapTuple own, double before) {
   const auto* stats = reinterpret_cast<const FormData_pg_statistic*>(GETSTRUCT(own));
   const double after = 1 - stats->stanullfrac - before;
@@ -203,19 +207,20 @@ const RelOptInfo* find_relation(const PlannerInfo* root, const RangeTblEntry* en
   return nullptr;
 }
 
-bool answer(PlannerInfo* root, RangeTblEntry* entry, AttrNumber attribute, VariableStatData* examined) {
+bool replace_statistics(PlannerInfo* root, RangeTblEntry* entry, AttrNumber attribute, VariableStatData* examined) {
   const RelOptInfo* rel = find_relation(root, entry);
   comparison clause;
   if (rel == nullptr || brin_may_ask(rel) || !find_comparison(rel, attribute, examined, clause)) return false;
   const Const* constant = known_constant(root, clause.other);
   if (constant == nullptr || (!is_boundary(constant) && !has_boundary(root, rel, attribute))) return false;
 
-  // The column's own statistics. This calls the hook again, with a node that no clause contains.
+  // Examining the column calls this hook again, with a node that no clause contains. So it returns the column's own
+  // statistics.
   Var column = *clause.column;
   VariableStatData own;
   examine_variable(root, reinterpret_cast<Node*>(&column), 0, &own);
   double share;
-  const bool estimated = HeapTupleIsValid(own.statsTuple) && estimate(root, own, clause, constant, share);
+  const bool estimated = HeapTupleIsValid(own.statsTuple) && estimate_share(root, own, clause, constant, share);
   if (estimated) {
     const auto* stats = reinterpret_cast<const FormData_pg_statistic*>(GETSTRUCT(own.statsTuple));
     examined->statsTuple = statistics_for(own.statsTuple, clause.isgt ? 1 - stats->stanullfrac - share : share);
@@ -227,7 +232,7 @@ bool answer(PlannerInfo* root, RangeTblEntry* entry, AttrNumber attribute, Varia
 
 bool get_relation_stats(PlannerInfo* root, RangeTblEntry* entry, AttrNumber attribute, VariableStatData* examined) {
   if (next_get_relation_stats_hook && next_get_relation_stats_hook(root, entry, attribute, examined)) return true;
-  return estimate_ranges && answer(root, entry, attribute, examined);
+  return estimate_ranges && replace_statistics(root, entry, attribute, examined);
 }
 
 }  // namespace
@@ -240,9 +245,8 @@ void init_estimates() {
   get_relation_stats_hook = get_relation_stats;
 }
 
-// Does nothing: a planner that simplifies a call of a boundary function calls the function's support function, and so
-// loads this library before the first estimate of a session, also where now() keeps the boundary itself from being
-// calculated.
+// Does nothing, but loads this library before the first estimate of a session. The planner calls it when it simplifies
+// a call of a boundary function, also if the argument is now() and the boundary is not calculated yet.
 COMB_FUNCTION(comb_boundary_support) { PG_RETURN_DATUM(0); }
 
 }  // namespace comb::pg

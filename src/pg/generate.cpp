@@ -1,6 +1,8 @@
 // comb_uuid(), comb_uuid_v7(), hot_uuid(), and the same for a given time.
 #include "generate.hpp"
 
+#include <cstdint>
+
 #include "comb/generator.hpp"
 #include "comb/hot.hpp"
 #include "datum.hpp"

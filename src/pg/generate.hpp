@@ -1,5 +1,7 @@
-// New ids: what all functions that generate them do, in the order that is the fastest.
+// New ids: the steps that all functions which generate them share, in the order that is the fastest.
 #pragma once
+
+#include <cstdint>
 
 #include "comb/generator.hpp"
 #include "comb/uuid.hpp"
@@ -12,9 +14,9 @@ namespace comb::pg {
 
 // Returns the id that `bits(stamp, random)` makes of the next stamp of the sequence and of what `draw()` returns.
 //
-// The clock is read first: while the processor waits for the reading, it draws the random bits and allocates the memory
-// for the result, which do not depend on the clock. The stamp is taken last, because nothing overlaps with it. The
-// only error after it is that of a layout that cannot contain the clock's time.
+// The clock is read first. While the processor waits for the reading, it draws the random bits and allocates the memory
+// for the result, which do not depend on the clock. The stamp is taken last, because no other step overlaps with it.
+// Only one error can be raised after that: by a layout that cannot contain the clock's time.
 template <class Draw, class Bits>
 inline Datum next_uuid(Draw&& draw, Bits&& bits) {
   const stamp now = clock_stamp();
@@ -23,7 +25,7 @@ inline Datum next_uuid(Draw&& draw, Bits&& bits) {
   return uuid_result(bits(next_stamp(now), random), result);
 }
 
-// A new id with the bits of comb_uuid(), and one for a given time.
+// A new id with the bits of comb_uuid() and a label, and the same for a given time.
 inline Datum next_labelled(version label) {
   return next_uuid(random_word,
                    [label](stamp next, std::uint64_t random) { return uuid_from_stamp(next, label, random); });

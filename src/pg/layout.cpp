@@ -34,30 +34,30 @@ char* list_layouts(Which&& which) {
 
 // The layout whose name is argument `n`.
 //
-// A name is looked up once for each place in a query, and the layout is cached in the state of that place. Each call
-// compares the name with that of the cached layout, so a name that changes between rows is looked up again.
+// A name is looked up once for each call in a query's text. The layout is cached in the state that PostgreSQL keeps for
+// that call. Each execution compares the name with that of the cached layout, and looks up a name that has changed.
 const uuid_layout& layout_arg(FunctionCallInfo fcinfo, int n) {
-  struct known {
-    const uuid_layout* named;
+  struct cached_layout {
+    const uuid_layout* layout;
     std::size_t length;
   };
   constexpr int arguments = 3;
   FmgrInfo* call = fcinfo->flinfo;
   if (!call->fn_extra) [[unlikely]]
-    call->fn_extra = MemoryContextAllocZero(call->fn_mcxt, arguments * sizeof(known));
+    call->fn_extra = MemoryContextAllocZero(call->fn_mcxt, arguments * sizeof(cached_layout));
 
-  known& last = static_cast<known*>(call->fn_extra)[n];
+  cached_layout& cached = static_cast<cached_layout*>(call->fn_extra)[n];
   const text* arg = PG_GETARG_TEXT_PP(n);
   const std::string_view name{VARDATA_ANY(arg), VARSIZE_ANY_EXHDR(arg)};
-  if (!last.named || name != std::string_view{last.named->name, last.length}) [[unlikely]] {
-    const uuid_layout* named = find_layout(name);
-    if (!named)
+  if (!cached.layout || name != std::string_view{cached.layout->name, cached.length}) [[unlikely]] {
+    const uuid_layout* found = find_layout(name);
+    if (!found)
       ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
               errmsg("unrecognized layout \"%s\"", text_to_cstring(arg)),
               errhint("Available layouts: %s.", list_layouts([](const uuid_layout&) { return true; })));
-    last = {named, name.size()};
+    cached = {found, name.size()};
   }
-  return *last.named;
+  return *cached.layout;
 }
 
 [[noreturn]] void report_cannot_generate(const uuid_layout& layout) {

@@ -2,6 +2,7 @@
 #include "comb/mask.hpp"
 
 #include <cstring>
+#include <optional>
 
 #include "datum.hpp"
 #include "postgres.hpp"
@@ -20,7 +21,7 @@ mask_key key_arg(FunctionCallInfo fcinfo, int n) {
   return mask_key::from(bytes);
 }
 
-[[noreturn]] void wrong_version(const uuid& id, version expected, const char* action) {
+[[noreturn]] void report_wrong_version(const uuid& id, version expected, const char* action) {
   ereport(
       ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
       errmsg("uuid must be of version %d with the variant of RFC 9562 to be %s", static_cast<int>(expected), action),
@@ -33,7 +34,7 @@ COMB_FUNCTION(comb_mask) {
   const mask_key key = key_arg(fcinfo, 1);
   const uuid id = uuid_arg(fcinfo, 0);
   const std::optional<uuid> masked = mask(id, key);
-  if (!masked) wrong_version(id, version::v7, "masked");
+  if (!masked) report_wrong_version(id, version::v7, "masked");
   return uuid_result(*masked);
 }
 
@@ -41,7 +42,7 @@ COMB_FUNCTION(comb_unmask) {
   const mask_key key = key_arg(fcinfo, 1);
   const uuid id = uuid_arg(fcinfo, 0);
   const std::optional<uuid> unmasked = unmask(id, key);
-  if (!unmasked) wrong_version(id, version::v4, "unmasked");
+  if (!unmasked) report_wrong_version(id, version::v4, "unmasked");
   return uuid_result(*unmasked);
 }
 

@@ -6,11 +6,7 @@
 
 extern "C" {
 __attribute__((visibility("default"))) const Pg_magic_struct* Pg_magic_func();
-#ifdef PG_MODULE_MAGIC_EXT
 PG_MODULE_MAGIC_EXT(.name = "comb", .version = COMB_VERSION);
-#else
-PG_MODULE_MAGIC;
-#endif
 
 __attribute__((visibility("default"))) void _PG_init() {
   comb::pg::init_estimates();

@@ -1,4 +1,4 @@
-// All headers of PostgreSQL, and all differences between its versions. No other file includes them.
+// All headers of PostgreSQL, and all differences between its versions. No other file includes PostgreSQL's headers.
 #pragma once
 
 extern "C" {
@@ -46,7 +46,8 @@ extern "C" {
 
 namespace comb::pg {
 
-// The place of a process in the server's array of processes, and the local id of its transaction, 0 outside of one.
+// The index of a process in the server's array of processes, and the local id of its transaction, which is 0 while it
+// runs none.
 #if PG_VERSION_NUM >= 170000
 inline int process_number(const PGPROC* process) { return static_cast<int>(GetNumberFromPGProc(process)); }
 inline LocalTransactionId local_transaction(const PGPROC* process) { return process->vxid.lxid; }
@@ -75,8 +76,13 @@ inline bool visit_parts(Query* query, node_visitor visit) {
 
 }  // namespace comb::pg
 
-// Declares a function that SQL can call. It is visible despite -fvisibility=hidden, which PostgreSQL 15 does not
-// ensure.
+// Before PostgreSQL 18, a library does not say its name and version.
+#ifndef PG_MODULE_MAGIC_EXT
+#define PG_MODULE_MAGIC_EXT(...) PG_MODULE_MAGIC
+#endif
+
+// Defines a function that SQL can call. With PostgreSQL 15, the library's -fvisibility=hidden would hide it without the
+// attributes.
 #define COMB_FUNCTION(name)                                                        \
   extern "C" {                                                                     \
   __attribute__((visibility("default"))) Datum name(PG_FUNCTION_ARGS);             \

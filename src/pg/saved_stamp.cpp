@@ -1,3 +1,4 @@
+// The file pg_stat/comb.stamp.
 #include "saved_stamp.hpp"
 
 #include <errno.h>
@@ -5,15 +6,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstdint>
+
 #include "postgres.hpp"
 
 namespace comb::pg {
 
 namespace {
 
-// Relative to the data directory, which is the working directory of every process of a server. Extensions keep their
-// files in pg_stat. A base backup copies the file. This is harmless, because the clock is later than a stamp of the
-// past.
+// The path is relative to the data directory, which is the working directory of every process of a server. Extensions
+// keep their files in pg_stat. A base backup copies the file, which is harmless: ids continue from the clock if it is
+// later than the stamp.
 constexpr char path[] = "pg_stat/comb.stamp";
 
 struct content {

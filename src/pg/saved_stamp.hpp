@@ -11,7 +11,7 @@ int save_stamp(stamp last);
 // Tells the server's log that save_stamp() failed.
 void report_save_error(int error);
 
-// The stamp in the file, or 0 if there is none that this server has written.
+// The stamp in the file, or 0 if there is no file that a server of this user has written.
 stamp load_saved_stamp();
 
 }  // namespace comb::pg

@@ -1,6 +1,8 @@
 // Partitions by the shard in an id: the functions of hot_shard_ops and @#, and hot_shard_remainder().
 #include "comb/shard.hpp"
 
+#include <cstdint>
+
 #include "comb/hot.hpp"
 #include "datum.hpp"
 #include "postgres.hpp"
@@ -9,8 +11,8 @@ namespace comb::pg {
 
 COMB_FUNCTION(hot_shard_eq) { return BoolGetDatum(comb::hot_shard(uuid_arg(fcinfo, 0)) == PG_GETARG_INT32(1)); }
 
-// The hash functions that partitioning calls. Their second argument is a seed, which is always the same. They ignore
-// it, because the partition of a shard must not depend on it.
+// The hash functions that partitioning calls. Their second argument is a seed, which is the same in all calls. They
+// ignore it, because the partition of a shard must not depend on it.
 COMB_FUNCTION(hot_uuid_hash_extended) { return UInt64GetDatum(hot_shard_hash(comb::hot_shard(uuid_arg(fcinfo, 0)))); }
 
 COMB_FUNCTION(hot_shard_hash_extended) { return UInt64GetDatum(hot_shard_hash(PG_GETARG_INT32(0))); }

@@ -1,13 +1,15 @@
+// Times as PostgreSQL passes them, and the errors for those out of range.
 #include "timestamptz.hpp"
 
 #include <chrono>
+#include <cstdint>
 
 #include "comb/hot.hpp"
 #include "postgres.hpp"
 
 namespace comb::pg {
 
-// All comparisons are in PostgreSQL's epoch. There, the infinities are the ends of the type, and nothing overflows.
+// All comparisons are in PostgreSQL's epoch, where the infinities are the ends of the type, and no number overflows.
 
 sys_micros stamp_time(TimestampTz at) {
   if (at < to_timestamptz(min_stamp_time) || at > to_timestamptz(max_stamp_time))
@@ -22,7 +24,7 @@ sys_micros hot_time(TimestampTz at) {
     ereport(ERROR, errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
             errmsg("timestamp must be finite and not before 1970-01-01 00:00:00+00"),
             errdetail("It is %s.", timestamptz_to_str(at)));
-  // Added without a sign, because the last days of timestamptz do not fit into a signed number of microseconds.
+  // The sum is unsigned, because the last days of timestamptz do not fit into a signed number since 1970.
   const std::uint64_t micros = static_cast<std::uint64_t>(at) + micros_from_1970_to_2000;
   constexpr std::chrono::microseconds period = hot_period;
   return from_unix_micros(static_cast<std::int64_t>(micros % static_cast<std::uint64_t>(period.count())));

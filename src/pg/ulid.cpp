@@ -1,6 +1,8 @@
 // comb_to_ulid() and comb_from_ulid().
 #include "comb/ulid.hpp"
 
+#include <optional>
+
 #include "datum.hpp"
 #include "postgres.hpp"
 

@@ -2,8 +2,8 @@
 // without gaps.
 //
 // Wording. A transaction *announces* the lower bound of its stamps before it takes the first one. The *word* of a
-// process holds the announcement of its latest transaction. A word *counts* while that transaction runs. The *floor* is
-// the highest watermark that was returned.
+// process contains the announcement of its latest transaction. A word *counts* while that transaction runs. The *floor*
+// is the highest watermark that was returned.
 //
 // The watermark is a new stamp of the sequence, or the lowest bound of a word that counts, if that is lower. It is
 // correct because of the order of four steps:
@@ -12,19 +12,23 @@
 //   1. writes its word                     3. takes a stamp
 //   2. takes its first stamp               4. reads all words
 //
-// A sequentially consistent fence follows steps 1 and 3. So either step 4 sees the word of step 1, or step 2 sees the
-// stamp of step 3 and takes a greater one. In the first case the watermark is at most the transaction's bound, in the
-// second case it is less than its first stamp: no id of the transaction is below the watermark.
+// A sequentially consistent fence follows steps 1 and 3. So step 4 sees the word of step 1, or step 2 sees the stamp of
+// step 3 and takes a greater one. In the first case the watermark is at most the transaction's bound. In the second
+// case it is less than the transaction's first stamp. In both cases no id of the transaction is below the watermark.
 //
-// Step 2 sees the shared last stamp in either order of ids: in server order it increments the shared word, in session
-// order it reads the shared word before the first stamp of each transaction.
+// Step 2 sees the server's last stamp in either order of ids. In server order, the transaction takes its stamps from
+// the server's sequence. In session order, it reads the server's last stamp before its own first one.
 //
 // A word stops counting when the server removes the transaction's local id from the process. The server does so under
-// ProcArrayLock, together with what makes the transaction visible to new snapshots. Step 4 holds that lock as well. So
-// a transaction whose word does not count any more is visible to each snapshot that is taken after the call.
+// ProcArrayLock, in the same step that makes the transaction visible to new snapshots. Step 4 holds that lock as well.
+// So a transaction whose word does not count any more is visible to each snapshot that is taken after the call.
 #include "watermark.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <new>
 
 #include "comb/hot.hpp"
 #include "datum.hpp"
@@ -37,8 +41,8 @@ namespace comb::pg {
 
 namespace {
 
-// A bound in whole milliseconds, which are the high 48 bits of a stamp, and 16 bits that tell whether the transaction
-// that announced it still runs.
+// An announcement. The high 48 bits are the bound in whole milliseconds, as in a stamp. The low 16 bits are a tag,
+// which tells whether the transaction that announced the bound still runs.
 using word = std::uint64_t;
 
 constexpr word tag_mask = units_per_ms - 1;
@@ -46,9 +50,11 @@ constexpr word no_word = ~word{0};
 
 constexpr stamp bound_of(word announced) { return {announced & ~tag_mask}; }
 
-// Of a process, the tags of 65,536 transactions in a row are different. The pid keeps a new process from repeating
-// those of the one before it, which in PostgreSQL 15 and 16 may have had other local ids. If the word of an ended
-// transaction does count for a later one, readers wait for that one, and lose nothing.
+// The tag of a process's running transaction. The tags of 65,536 consecutive transactions of a process are different.
+//
+// The pid distinguishes a new process from an earlier one that had the same word. In PostgreSQL 15 and 16, the two can
+// use the same local ids. If the word of an ended transaction does count because of an equal tag, the watermark waits
+// for a later transaction as well. Readers lose nothing.
 word tag_of(const PGPROC* process) {
   return (local_transaction(process) + static_cast<std::uint32_t>(process->pid) * 40503) & tag_mask;
 }
@@ -57,24 +63,25 @@ bool counts(word announced, const PGPROC* process) {
   return local_transaction(process) != InvalidLocalTransactionId && (announced & tag_mask) == tag_of(process);
 }
 
-// `prepared` counts the transactions that were prepared. A search of the lock table that found none of them sets
-// `none_prepared` to the count that it began with, and saves the next call the search.
 struct announcements {
   std::atomic<stamp> floor{};
+  // How many transactions were prepared, plus one.
   std::atomic<std::uint64_t> prepared{1};
+  // The count that `prepared` had when a search of the lock table found no prepared transaction. While the two are
+  // equal, no search is needed.
   std::atomic<std::uint64_t> none_prepared{0};
   alignas(PG_CACHE_LINE_SIZE) std::atomic<word> words[];
 };
 
 announcements* shared = nullptr;
 
-// A parallel worker announces for the leader of its group, because the ids are inserted by the leader's transaction,
-// which outlives the worker's.
+// The process whose word is written. A parallel worker writes that of its leader, because the leader's transaction
+// inserts the ids, and outlives the worker's.
 const PGPROC* leader() { return MyProc->lockGroupLeader != nullptr ? MyProc->lockGroupLeader : MyProc; }
 
 std::atomic<word>& word_of(const PGPROC* process) { return shared->words[process_number(process)]; }
 
-// Calls `use(word, process)` for each word that counts and whose bound is below `limit`, which `use` may lower.
+// Calls `use(word, process)` for each word that counts and whose bound is below `limit`. `use` may lower the limit.
 template <class Use>
 void read_words(const stamp& limit, Use use) {
   LWLockAcquire(ProcArrayLock, LW_SHARED);
@@ -91,9 +98,10 @@ void read_words(const stamp& limit, Use use) {
 // Prepared transactions have no process. So a transaction that is prepared takes a lock whose name contains its xid and
 // its bound. The server keeps the lock over restarts, and releases it after the transaction is visible.
 
+// Distinguishes these locks from user locks of other extensions.
 constexpr std::uint16_t lock_kind = 0xc03b;
 
-// No SQL command and no function of the server takes a user lock that is not an advisory lock.
+// The name of the lock. Its type is one that neither SQL commands nor functions of the server take.
 LOCKTAG lock_tag(TransactionId transaction, stamp bound) {
   LOCKTAG tag;
   tag.locktag_field1 = transaction;
@@ -129,14 +137,16 @@ void read_locks(Use use) {
   if (!found) shared->none_prepared.store(prepared);
 }
 
-// The lock comes first, then the count, and the word counts until after both.
-void carry_over_prepare() {
+// Takes the lock for a transaction that is being prepared, and then raises the count. The word counts until both are
+// done, so each scan finds the transaction in one place or the other.
+void announce_by_lock() {
   const TransactionId transaction = GetTopTransactionIdIfAny();
   // A transaction without an xid has written nothing.
   if (!TransactionIdIsValid(transaction) || !try_attach()) return;
   const word announced = word_of(MyProc).load(std::memory_order_relaxed);
   if (!counts(announced, MyProc)) return;
-  // The floor is a lower bound of the stamps as well. With it, no watermark after a restart is below one before.
+  // The floor is a lower bound of the stamps as well. With the greater bound in the lock, no watermark after a restart
+  // is below one that was returned before.
   const LOCKTAG tag = lock_tag(transaction, std::max(bound_of(announced), shared->floor.load()));
   random_delay();
   LockAcquire(&tag, ShareLock, false, false);
@@ -147,8 +157,8 @@ void carry_over_prepare() {
 // ---------------------------------------------------------------------------------------------------------------
 
 // Raises the floor to a watermark, and returns the floor. A watermark can be below the floor, because a bound is
-// computed some time before it is announced. `floor_before` was read before the stamp `taken`: if it is not below, the
-// sequence was set back, and the floor is set back with it.
+// computed some time before it is announced. `floor_before` was read before the stamp `taken`. If it is not below
+// `taken`, the sequence was set back, and the floor is set back to the watermark.
 stamp raise_floor(stamp watermark, stamp floor_before, stamp taken) {
   stamp floor = floor_before;
   if (floor_before >= taken && shared->floor.compare_exchange_strong(floor, watermark)) return watermark;
@@ -187,17 +197,17 @@ stamp take_watermark() {
   stamp lowest = taken;
   read_words(lowest, [&](word announced, const PGPROC*) { lowest = bound_of(announced); });
   random_delay();
-  // After the words: a transaction that is prepared meanwhile is in one of the two.
+  // Locks are read after the words, so that a transaction that is prepared meanwhile is found in one of them.
   read_locks([&](TransactionId, stamp bound) { lowest = std::min(lowest, bound); });
   random_delay();
   return raise_floor(lowest, floor_before, taken);
 }
 
 // ---------------------------------------------------------------------------------------------------------------
-// A statement that reads tables has taken its snapshot before it calls comb_watermark(), and would miss rows.
+// comb_watermark() is refused in a statement that reads tables. The statement has taken its snapshot before the call,
+// and would miss rows.
 
-// Whether a query, or any query in it, reads a table that is not in the system's catalogs. A view has been replaced
-// with its query, a composite type is the row EXCLUDED of an ON CONFLICT, and an INSERT does not read its target.
+// Whether a query, or any query in it, reads a table other than the system's catalogs.
 bool reads_tables(Node* node, void*) {
   if (node == nullptr) return false;
   if (!IsA(node, Query)) return visit_parts(node, reads_tables);
@@ -208,13 +218,15 @@ bool reads_tables(Node* node, void*) {
     ++index;
     const auto* entry = static_cast<const RangeTblEntry*>(lfirst(cell));
     if (entry->rtekind != RTE_RELATION || entry->relid < FirstNormalObjectId) continue;
+    // A view has been replaced with its query. A composite type is the row EXCLUDED of an ON CONFLICT.
     if (entry->relkind == RELKIND_VIEW || entry->relkind == RELKIND_COMPOSITE_TYPE) continue;
+    // An INSERT does not read its target.
     if (query->commandType != CMD_INSERT || index != query->resultRelation) return true;
   }
   return visit_parts(query, reads_tables);
 }
 
-// The whole statement: the outermost query, and the subqueries that the planner has taken out of it so far.
+// Whether the outermost query reads tables, or any of the subqueries that the planner has taken out of it so far.
 bool statement_reads_tables(PlannerInfo* root) {
   while (root->parent_root != nullptr) root = root->parent_root;
   if (reads_tables(reinterpret_cast<Node*>(root->parse), nullptr)) return true;
@@ -246,7 +258,7 @@ void announce(stamp bound) {
   std::atomic<word>& mine = word_of(process);
   const word announced = (bound.units & ~tag_mask) | tag_of(process);
   random_delay();
-  // The lowest bound of the leader and its workers stays.
+  // Of the bounds of a leader and its workers, the lowest stays in the word.
   word seen = mine.load(std::memory_order_relaxed);
   while (!(counts(seen, process) && seen <= announced) &&
          !mine.compare_exchange_weak(seen, announced, std::memory_order_relaxed)) {
@@ -258,7 +270,7 @@ void announce(stamp bound) {
 void init_watermark() {
   RegisterXactCallback(
       [](XactEvent event, void*) {
-        if (event == XACT_EVENT_PRE_PREPARE) carry_over_prepare();
+        if (event == XACT_EVENT_PRE_PREPARE) announce_by_lock();
       },
       nullptr);
 }
@@ -266,6 +278,8 @@ void init_watermark() {
 COMB_FUNCTION(comb_watermark) { return uuid_result(uuid_from_stamp(take_watermark(), version::v4, 0)); }
 
 COMB_FUNCTION(comb_watermark_v7) { return uuid_result(uuid_from_stamp(take_watermark(), version::v7, 0)); }
+
+COMB_FUNCTION(hot_watermark) { return uuid_result(hot_uuid_from_stamp(take_watermark(), 0, 0)); }
 
 // A row for each running or prepared transaction that has announced a bound.
 COMB_FUNCTION(comb_watermark_holders) {
@@ -296,7 +310,7 @@ COMB_FUNCTION(comb_watermark_holders) {
     Datum argument = TransactionIdGetDatum(transaction);
     SPI_execute_with_args("SELECT gid FROM pg_catalog.pg_prepared_xacts WHERE transaction OPERATOR(pg_catalog.=) $1", 1,
                           &type, &argument, nullptr, true, 1);
-    // None if it was committed or rolled back meanwhile.
+    // There is no row if the transaction was committed or rolled back meanwhile.
     if (SPI_processed == 0) return;
     bool is_null;
     add(bound, true, SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &is_null));
@@ -304,8 +318,6 @@ COMB_FUNCTION(comb_watermark_holders) {
   SPI_finish();
   return Datum{0};
 }
-
-COMB_FUNCTION(hot_watermark) { return uuid_result(hot_uuid_from_stamp(take_watermark(), 0, 0)); }
 
 // Refuses comb_watermark() in a statement that reads tables.
 COMB_FUNCTION(comb_watermark_support) {

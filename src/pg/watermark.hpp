@@ -1,4 +1,4 @@
-// The announcements of running transactions, which comb_watermark() reads. doc/design.md tells how they work.
+// The announcements of running transactions, which comb_watermark() reads. watermark.cpp describes how they work.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ std::size_t announcements_size();
 // shared memory is full.
 void attach_announcements();
 
-// Announces that the running transaction takes no stamp below `bound`. Must come before its first stamp is taken.
+// Announces that the running transaction takes no stamp below `bound`. Call this before it takes its first stamp.
 void announce(stamp bound);
 
 // Registers what a transaction does when it is prepared. For _PG_init.

@@ -1,15 +1,15 @@
-// A libFuzzer target: what must hold for any ids, times and layouts. `make fuzz` runs it.
+// A libFuzzer target: what must be true for any ids, times and layouts. `make fuzz` runs it.
 //
-// An input is two ids (16 bytes each), two times and a number (8 bytes each), and two layouts (a byte each), with zeros
-// for what it lacks. It goes through all functions of the core that take these, within what their comments allow.
+// An input is two ids (16 bytes each), two times and a number (8 bytes each), and two layouts (a byte each). A short
+// input is filled with zeros. It is passed to all functions of the core, within the ranges that their comments state.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <iterator>
-#include <limits>
 #include <string_view>
 
 #include "comb/comb.hpp"
@@ -34,7 +34,7 @@ struct input {
   std::uint8_t layouts[2];
 };
 
-// The order of bytes, which is PostgreSQL's order of uuids, as -1, 0 or 1.
+// How bytes compare, as -1, 0 or 1. PostgreSQL compares uuids like this.
 int order(const void* a, const void* b, std::size_t size) {
   const int compared = std::memcmp(a, b, size);
   return (compared > 0) - (compared < 0);
@@ -44,7 +44,7 @@ int order(const T& a, const T& b) {
   return (a > b) - (a < b);
 }
 
-// A time from first to last: itself, or one that depends on all of its bits.
+// A time from `first` to `last`: `time` if it is one, or else one that depends on all bits of `time`.
 sys_micros clamp(sys_micros time, sys_micros first, sys_micros last) {
   if (time >= first && time <= last) return time;
   const auto length = static_cast<std::uint64_t>((last - first).count());
@@ -104,8 +104,7 @@ void check_stamps(sys_micros a, sys_micros b, std::uint64_t number) {
   }
 }
 
-// `previous` and `now` within the days that 48 bits of milliseconds hold, but for the last, after which nothing can
-// follow.
+// No stamp follows the last one, so both arguments are at least a day before it.
 void check_sequence(stamp previous, stamp now) {
   previous = std::min(previous, max_stamp - units_per_day);
   now = std::min(now, max_stamp - units_per_day);
@@ -134,7 +133,7 @@ void check_hot(std::uint64_t units, std::uint64_t number, std::uint64_t other) {
   MUST(hot_timestamp(id) ==
        from_unix_micros(static_cast<std::int64_t>(units / units_per_second & 0xffffffff) * 1'000'000));
   MUST(((id.high() << 32 | id.low() >> 32) ^ number) << (64 - hot_random_bits) == 0);
-  // ids ascend with their stamps, except where the seconds wrap
+  // Ids ascend with their stamps, except where the seconds wrap.
   if (at < near && at.units / units_per_second >> 32 == near.units / units_per_second >> 32) MUST(id < then);
 
   const auto micros = static_cast<std::int64_t>(units >> 1);
@@ -148,7 +147,8 @@ void check_hot(std::uint64_t units, std::uint64_t number, std::uint64_t other) {
        static_cast<std::uint64_t>(remainder));
 }
 
-// Whether an id counts milliseconds in its first 48 bits, as comb_timestamp reads it.
+// Whether the first 48 bits of an id are milliseconds by its version. comb_timestamp() reads all other ids like this
+// too.
 bool counts_ms(const uuid& id) { return id.is_rfc_variant() && (id.version() == 4 || id.version() == 7); }
 
 void check_boundaries(const uuid& id, sys_micros time) {
@@ -158,7 +158,7 @@ void check_boundaries(const uuid& id, sys_micros time) {
     MUST((id >= from) == (comb_timestamp(id) >= time));
     MUST((id >= after) == (comb_timestamp(id) > time));
   }
-  // the max uuid stands for what no hot id reaches
+  // The max uuid is also the boundary of times after all hot ids.
   if (id != max_uuid) MUST((id >= hot_from) == (hot_timestamp(id) >= time));
 }
 
@@ -178,69 +178,75 @@ void check_times(const uuid& a, const uuid& b, sys_micros time) {
   }
 }
 
-// For each layout in their order, the bytes of the time, the highest first, in hexadecimal.
-constexpr std::string_view bytes_of_time[] = {"012345",   "012345", "abcdef",   "321054",   "abcdef",
-                                              "012345",   "012345", "321054",   "abcdef",   "abcdef89",
-                                              "01234567", "0123",   "67450123", "01234567", "76543210"};
-static_assert(std::size(bytes_of_time) == std::size(layouts));
+// For each row of the table of layouts, the bytes of the number, the highest first, in hexadecimal.
+constexpr std::string_view bytes_of_number[] = {"012345",   "012345", "abcdef",   "321054",   "abcdef",
+                                                "012345",   "012345", "321054",   "abcdef",   "abcdef89",
+                                                "01234567", "0123",   "67450123", "01234567", "76543210"};
+static_assert(std::size(bytes_of_number) == std::size(layouts));
 
-std::uint64_t read_number(const uuid& id, const uuid_layout& as) {
+std::uint64_t read_number(const uuid& id, const uuid_layout& layout) {
   std::uint64_t number = 0;
-  for (const char c : bytes_of_time[&as - layouts]) number = number << 8 | id.bytes[c < 'a' ? c - '0' : c - 'a' + 10];
-  if (as.read_only()) number = as.version == version::v6 ? number >> 16 << 12 | (number & 0xfff) : number << 4 >> 4;
+  for (const char c : bytes_of_number[&layout - layouts])
+    number = number << 8 | id.bytes[c < 'a' ? c - '0' : c - 'a' + 10];
+  if (layout.read_only())
+    number = layout.version == version::v6 ? number >> 16 << 12 | (number & 0xfff) : number << 4 >> 4;
   return number;
 }
 
-void check_layout(const uuid_layout& as, const uuid& a, const uuid& b, sys_micros time, sys_micros other) {
-  MUST(find_layout(as.name) == &as);
-  const std::uint64_t count = as.field.get(a);
-  MUST(count == read_number(a, as));
-  const auto micros = comb_timestamp(a, as);
-  MUST(time_readers[row_of(as)](a) == micros);
+void check_layout(const uuid_layout& layout, const uuid& a, const uuid& b, sys_micros time, sys_micros other) {
+  MUST(find_layout(layout.name) == &layout);
+  const std::uint64_t count = layout.field.get(a);
+  MUST(count == read_number(a, layout));
+  const auto micros = comb_timestamp(a, layout);
+  MUST(time_readers[row_of(layout)](a) == micros);
   const sys_micros now = clamp(other, year_0001, max_stamp_time);
   const sys_micros year_2000{std::chrono::days{10'957}};
-  MUST(is_plausible(a, as, now) ==
-       (micros && *micros >= year_2000 && *micros <= now + std::chrono::days{1} && can_have_layout(a, as)));
-  if (as.read_only()) return;
+  MUST(is_plausible(a, layout, now) ==
+       (micros && *micros >= year_2000 && *micros <= now + std::chrono::days{1} && can_have_layout(a, layout)));
+  if (layout.read_only()) return;
 
-  // what is read lies within the times that the layout holds, save the end of its ticks
-  if (micros) MUST(holds(as, *micros) || (as.encoding == net_ticks && *micros == as.encoding.latest + microseconds{1}));
-  // the number is put in its place, and nothing else
-  MUST(as.field.set(a, count) == a);
-  MUST(as.field.get(as.field.set(b, count)) == count);
-  MUST(as.field.set(as.field.set(a, 0), count) == a);
+  // A time that is read is one that the layout can contain, or in the last microsecond of ticks, some of which do not
+  // fit.
+  if (micros)
+    MUST(holds(layout, *micros) ||
+         (layout.encoding == net_ticks && *micros == layout.encoding.latest + microseconds{1}));
+  // set() writes the number to its position, and changes no other bit.
+  MUST(layout.field.set(a, count) == a);
+  MUST(layout.field.get(layout.field.set(b, count)) == count);
+  MUST(layout.field.set(layout.field.set(a, 0), count) == a);
 
-  time = clamp(time, as.encoding.earliest, as.encoding.latest);
-  other = clamp(other, as.encoding.earliest, as.encoding.latest);
-  const uuid set = comb_set_timestamp(a, time, as);
-  const auto read = comb_timestamp(set, as);
-  const bool ticks = as.encoding == net_ticks;
+  time = clamp(time, layout.encoding.earliest, layout.encoding.latest);
+  other = clamp(other, layout.encoding.earliest, layout.encoding.latest);
+  const uuid set = comb_set_timestamp(a, time, layout);
+  const auto read = comb_timestamp(set, layout);
+  const bool ticks = layout.encoding == net_ticks;
   MUST(read && *read <= time &&
-       time - *read < (as.encoding == unix_s        ? seconds{1}
-                       : ticks                      ? microseconds{1}
-                       : as.encoding == legacy_days ? microseconds{3334}
-                                                    : milliseconds{1}));
-  MUST(comb_set_timestamp(set, *read, as) == set);
-  MUST(comb_set_timestamp(comb_set_timestamp(a, other, as), time, as) == set);
-  const std::uint64_t count_a = as.encoding.encode(time), count_b = as.encoding.encode(other);
+       time - *read < (layout.encoding == unix_s        ? seconds{1}
+                       : ticks                          ? microseconds{1}
+                       : layout.encoding == legacy_days ? microseconds{3334}
+                                                        : milliseconds{1}));
+  MUST(comb_set_timestamp(set, *read, layout) == set);
+  MUST(comb_set_timestamp(comb_set_timestamp(a, other, layout), time, layout) == set);
+  const std::uint64_t count_a = layout.encoding.encode(time), count_b = layout.encoding.encode(other);
   MUST(order(count_a, count_b) * order(time, other) >= 0);
-  const uuid made = uuid_from_number(count_a, as, b);
-  MUST(as.field.get(made) == count_a && can_have_layout(made, as));
+  const uuid made = uuid_from_number(count_a, layout, b);
+  MUST(layout.field.get(made) == count_a && can_have_layout(made, layout));
 
   const sys_micros since_1970 = clamp(time, min_stamp_time, max_stamp_time);
-  if (holds(as, since_1970)) {
-    const std::uint64_t now_count = number_from_stamp(stamp_from_time(since_1970), as);
-    MUST(ticks ? as.encoding.decode(now_count) == since_1970 : now_count == as.encoding.encode(since_1970));
+  if (holds(layout, since_1970)) {
+    const std::uint64_t now_count = number_from_stamp(stamp_from_time(since_1970), layout);
+    MUST(ticks ? layout.encoding.decode(now_count) == since_1970 : now_count == layout.encoding.encode(since_1970));
 
     const stamp at = stamp_from_time(since_1970), then = at + count_b % units_per_second;
-    if (as.generation != generation::sorted || then <= at || !holds(as, time_from_stamp(then))) return;
-    const auto sorted = [&as](const uuid& id) {
-      if (as.field.at_end) return comb_from_mssql(id);
-      return as.field == first_48_net ? reverse_groups(id) : id;
+    if (layout.generation != generation::sorted || then <= at || !holds(layout, time_from_stamp(then))) return;
+    const auto sorted = [&layout](const uuid& id) {
+      if (layout.field.at_end) return comb_from_mssql(id);
+      return layout.field == first_48_net ? reverse_groups(id) : id;
     };
-    const uuid first = uuid_from_stamp(at, as, a), next = uuid_from_stamp(then, as, b);
+    const uuid first = uuid_from_stamp(at, layout, a), next = uuid_from_stamp(then, layout, b);
     MUST(sorted(first) < sorted(next));
-    MUST(as.field.get(first) == now_count && (as.version == version::none || has_version(first, as.version)));
+    MUST(layout.field.get(first) == now_count &&
+         (layout.version == version::none || has_version(first, layout.version)));
   }
 }
 
@@ -294,7 +300,7 @@ void check_ulid(const uuid& a, const uuid& b, std::string_view text) {
   const ulid_text of_a = to_ulid(a), of_b = to_ulid(b);
   MUST(std::strlen(of_a.chars) == ulid_length && from_ulid(of_a.chars) == a);
   MUST(order(of_a.chars, of_b.chars, ulid_length) == order(a, b));
-  // whatever text is read as an id is the same id in the usual spelling
+  // A text that is read as an id is the same id in the usual spelling.
   for (const std::string_view any : {text, text.substr(0, ulid_length)})
     if (const auto id = from_ulid(any)) MUST(any.size() == ulid_length && from_ulid(to_ulid(*id).chars) == id);
 }

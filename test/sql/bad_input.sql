@@ -9,7 +9,8 @@ INSERT INTO vals VALUES
   ('uuid', '00000000-0000-0000-0000-000000000000'), ('uuid', 'ffffffff-ffff-ffff-ffff-ffffffffffff'),
   ('uuid', '018e5f3b-ff48-47cc-b5ba-d01c25cc63a7'), ('uuid', '017f22e2-79b0-7cc3-98c4-dc0c0c07398f'),
   ('uuid', 'c232ab00-9414-11ec-b3c8-9f6bdeced846'), ('uuid', '5c146b14-3c52-8afd-938a-375d0df1fbf6'),
-  ('timestamptz', '-infinity'), ('timestamptz', '4714-11-24 00:00:00+00 BC'), ('timestamptz', '1969-12-31 23:59:59.999999+00'),
+  ('timestamptz', '-infinity'), ('timestamptz', '4714-11-24 00:00:00+00 BC'),
+  ('timestamptz', '1969-12-31 23:59:59.999999+00'),
   ('timestamptz', '2026-11-20 12:00:00+00'), ('timestamptz', '10889-08-02 05:31:50.656+00'),
   ('timestamptz', '294276-12-31 23:59:59.999999+00'), ('timestamptz', 'infinity'),
   ('int', '-2147483648'), ('int', '-1'), ('int', '0'), ('int', '1'), ('int', '2147483647'),
@@ -18,7 +19,8 @@ INSERT INTO vals VALUES
   ('text', '01ARZ3NDEKTSV4RRFFQ69G5FAV'), ('text', '80000000000000000000000000'),
   ('bytea', ''), ('bytea', '\x000102030405060708090a0b0c0d0e0f'), ('bytea', '\x000102030405060708090a0b0c0d0e0f10');
 INSERT INTO vals SELECT type, value FROM unnest(ARRAY['tstzrange', 'comb_tstzrange']::regtype[]) AS type,
-  unnest(ARRAY['empty', '(,)', '[-infinity,infinity]', '(infinity,)', '[2026-11-20 12:00:00+00,)', '(,1969-01-01 00:00:00+00]']) AS value;
+  unnest(ARRAY['empty', '(,)', '[-infinity,infinity]', '(infinity,)', '[2026-11-20 12:00:00+00,)',
+               '(,1969-01-01 00:00:00+00]']) AS value;
 INSERT INTO vals SELECT DISTINCT type, NULL FROM vals;
 
 -- Functions and operators of the extension, each with a query that calls it.
@@ -26,11 +28,13 @@ CREATE TEMP TABLE members AS
 SELECT p.oid::regprocedure::text AS member, string_to_array(proargtypes::text, ' ')::oid[] AS types,
        format('%I.%I(%s)', nspname, proname, array_to_string(array_fill('%s'::text, ARRAY[pronargs]), ', ')) AS call
 FROM pg_depend AS d JOIN pg_proc AS p ON objid = p.oid JOIN pg_namespace AS n ON pronamespace = n.oid
-WHERE classid = 'pg_proc'::regclass AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'comb') AND deptype = 'e'
+WHERE classid = 'pg_proc'::regclass AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'comb')
+  AND deptype = 'e'
 UNION ALL
 SELECT o.oid::regoperator::text, ARRAY[oprleft, oprright], format('%%s OPERATOR(%I.%s) %%s', nspname, oprname)
 FROM pg_depend AS d JOIN pg_operator AS o ON objid = o.oid JOIN pg_namespace AS n ON oprnamespace = n.oid
-WHERE classid = 'pg_operator'::regclass AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'comb') AND deptype = 'e';
+WHERE classid = 'pg_operator'::regclass AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'comb')
+  AND deptype = 'e';
 -- SQL has no values of type internal.
 SELECT DISTINCT member AS not_called, type::regtype
 FROM members, unnest(types) AS type WHERE type NOT IN (SELECT v.type FROM vals AS v) ORDER BY member;
@@ -65,7 +69,8 @@ WITH RECURSIVE calls AS (
   SELECT member, types, call, args || format('%L::%s', value, type)
   FROM calls JOIN vals ON type = types[cardinality(args) + 1]
 )
-SELECT member, array_to_string(args, ', ') AS args, outcome, regexp_replace(message, '"[^" ]*"|[0-9a-f]{8}-\S+', '...', 'g') AS message
+SELECT member, array_to_string(args, ', ') AS args, outcome,
+       regexp_replace(message, '"[^" ]*"|[0-9a-f]{8}-\S+', '...', 'g') AS message
 FROM calls, LATERAL pg_temp.outcome('SELECT ' || format(call, VARIADIC args))
 WHERE cardinality(args) = cardinality(types);
 
@@ -79,11 +84,13 @@ FROM outcomes WHERE args !~ 'NULL::' GROUP BY member, outcome ORDER BY member CO
 -- Each argument in turn is a value of a wrong type, or a literal that is not valid for the right type.
 SELECT wrong, outcome, count(*) AS calls, min(regexp_replace(message, 'type .*', 'type ...') COLLATE "C") AS message
 FROM members, generate_series(1, cardinality(types)) AS place, unnest(ARRAY['true', $$'?'$$]) AS wrong,
-  LATERAL (SELECT array_agg(CASE n WHEN place THEN wrong ELSE format('%L::%s', (SELECT max(value) FROM vals AS v WHERE v.type = t), t::regtype)
+  LATERAL (SELECT array_agg(CASE n WHEN place THEN wrong
+                            ELSE format('%L::%s', (SELECT max(value) FROM vals AS v WHERE v.type = t), t::regtype)
                             END ORDER BY n)
            FROM unnest(types) WITH ORDINALITY AS u (t, n)) AS a (args),
   LATERAL pg_temp.outcome('SELECT ' || format(call, VARIADIC args))
-WHERE types[place] <> 'internal'::regtype AND NOT (wrong = $$'?'$$ AND types[place] IN ('text'::regtype, 'bytea'::regtype))
+WHERE types[place] <> 'internal'::regtype
+  AND NOT (wrong = $$'?'$$ AND types[place] IN ('text'::regtype, 'bytea'::regtype))
 GROUP BY wrong, outcome ORDER BY wrong, outcome COLLATE "C";
 
 -- Errors that depend on the role and on settings.
@@ -107,16 +114,20 @@ SELECT * FROM pg_temp.outcome('SELECT comb_uuid()');
 \set document `cat :'file'`
 CREATE TEMP TABLE documented AS
 SELECT CASE WHEN name !~ '\('
-            THEN (split_part(name, ' ', 2) || '(' || split_part(name, ' ', 1) || ',' || split_part(name, ' ', 3) || ')')::regoperator::text
+            THEN format('%2$s(%1$s,%3$s)', VARIADIC string_to_array(name, ' '))::regoperator::text
             ELSE coalesce(to_regprocedure(name)::text, name) END AS member, split_part(line, '|', 3) AS errors
 FROM string_to_table(substring(:'document' FROM '\n## Bad input\n(.*?)\n## '), E'\n') AS line,
      LATERAL (SELECT match[1] AS name FROM regexp_matches(split_part(line, '|', 2), '`(.*?)`', 'g') AS match) AS names
 WHERE line LIKE '| `%';
 SELECT member, documented, seen
 FROM (SELECT member, string_agg(error[1], ' ' ORDER BY error[1]) AS documented
-      FROM documented LEFT JOIN LATERAL regexp_matches(errors, '\m\d[0-9A-Z]{4}\M', 'g') AS error ON true GROUP BY member) AS d
-FULL JOIN (SELECT member, string_agg(DISTINCT outcome, ' ' ORDER BY outcome) FILTER (WHERE outcome NOT IN ('NULL', 'value')) AS seen
-           FROM members LEFT JOIN outcomes USING (member) WHERE member NOT IN (SELECT oprcode::regprocedure::text FROM pg_operator)
+      FROM documented LEFT JOIN LATERAL regexp_matches(errors, '\m\d[0-9A-Z]{4}\M', 'g') AS error ON true
+      GROUP BY member) AS d
+FULL JOIN (SELECT member,
+                  string_agg(DISTINCT outcome, ' ' ORDER BY outcome)
+                    FILTER (WHERE outcome NOT IN ('NULL', 'value')) AS seen
+           FROM members LEFT JOIN outcomes USING (member)
+           WHERE member NOT IN (SELECT oprcode::regprocedure::text FROM pg_operator)
            GROUP BY member) AS s USING (member)
 WHERE documented IS DISTINCT FROM seen OR d.member IS NULL OR s.member IS NULL ORDER BY member;
 SELECT count(*) > 0 AS some, count(*) = count(DISTINCT member) AS once FROM documented;

@@ -21,7 +21,8 @@ SELECT n,
        (lpad(to_hex(ms), 12, '0') || CASE WHEN random() < 0.5 THEN '4' ELSE '7' END || substr(rest, 2, 3) ||
         substr('89ab', 1 + n % 4, 1) || substr(rest, 5, 15))::uuid AS id,
        CASE WHEN random() < 0.01 THEN '-infinity' WHEN random() < 0.01 THEN 'infinity'
-            ELSE timestamptz '1970-01-01 00:00:00+00' + ms / 86400000 * interval '1 day' + ms % 86400000 * interval '1 ms'
+            ELSE timestamptz '1970-01-01 00:00:00+00'
+                 + ms / 86400000 * interval '1 day' + ms % 86400000 * interval '1 ms'
                  + (floor(random() * 5) - 2) * interval '1 ms' + (floor(random() * 5) - 2) * interval '1 us' END AS at
 FROM (SELECT n, md5(random()::text) AS rest,
              CASE n % 10 WHEN 0 THEN floor(random() * 3)
@@ -58,14 +59,16 @@ SELECT count(*) AS ranges,
        count(*) FILTER (WHERE (id <@ during) IS DISTINCT FROM (comb_timestamp(id) <@ during)) AS contained,
        count(*) FILTER (WHERE (during @> id) IS DISTINCT FROM (during @> comb_timestamp(id))) AS contains
 FROM ranges;
-SELECT isempty(during) AS empty, lower_inf(during), upper_inf(during), lower_inc(during), upper_inc(during), id <@ during AS contained,
+SELECT isempty(during) AS empty, lower_inf(during), upper_inf(during), lower_inc(during), upper_inc(during),
+       id <@ during AS contained,
        count(*) > 100 AS often
 FROM ranges GROUP BY 1, 2, 3, 4, 5, 6 ORDER BY 1, 2, 3, 4, 5, 6;
 
 -- Comparisons with NULL, and with each kind of bound.
 SELECT at < id, at <= id, at >= id, at > id, id < at, id <= at, id >= at, id > at
 FROM (VALUES (NULL::uuid, now()), (comb_uuid(), NULL)) AS v (id, at);
-SELECT during, id <@ during AS "id <@", during @> id AS "@> id", NULL::uuid <@ during AS "NULL <@", NOT id <@ during AS "NOT <@",
+SELECT during, id <@ during AS "id <@", during @> id AS "@> id", NULL::uuid <@ during AS "NULL <@",
+       NOT id <@ during AS "NOT <@",
        comb_lower_boundary(during), comb_upper_boundary(during)
 FROM (VALUES ('017f22e2-79b0-7cc3-98c4-dc0c0c07398f'::uuid)) AS v (id), -- 2022-02-22 19:22:22
      unnest(ARRAY[NULL, 'empty', '(,)', '(-infinity,infinity)', '[-infinity,infinity]', '(,-infinity]', '[infinity,)',
@@ -84,7 +87,8 @@ GROUP BY beyond ORDER BY beyond;
 -- Hot ids are compared by the time that hot_timestamp() returns.
 SELECT count(*) AS pairs,
        count(*) FILTER (WHERE (id >= hot_boundary(at)) <> (hot_timestamp(id) >= at)) AS wrong
-FROM (SELECT hot_uuid(n, second) AS id, second + (floor(random() * 5) - 2) * interval '500000 us' + us * interval '1 us' AS at
+FROM (SELECT hot_uuid(n, second) AS id,
+             second + (floor(random() * 5) - 2) * interval '500000 us' + us * interval '1 us' AS at
       FROM generate_series(1, 10000) AS n, generate_series(-1, 1) AS us,
            LATERAL (SELECT timestamptz '1970-01-01 00:00:00+00' +
                            CASE n % 10 WHEN 0 THEN 0 WHEN 1 THEN 4294967295

@@ -8,7 +8,8 @@ BEGIN
   EXECUTE query INTO result;
   RETURN result;
 EXCEPTION WHEN OTHERS THEN
-  GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, message = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
+  GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, message = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL,
+    hint = PG_EXCEPTION_HINT;
   RETURN concat_ws(E'\n', state || ': ' || message, nullif(detail, ''), nullif(hint, ''));
 END $$;
 
@@ -18,7 +19,8 @@ SELECT source, target FROM comb_inspect('00000000-0000-0000-0000-000000000000') 
      comb_inspect('00000000-0000-0000-0000-000000000000') AS targets (target)
 WHERE source IN ('hot', 'v1', 'v6', 'newsequentialid')
    OR outcome(format('SELECT comb_convert(comb_generate(%1$L), %1$L, %2$L)', source, target)) NOT LIKE '22023%';
-DELETE FROM pairs WHERE outcome(format('SELECT comb_convert(%L, %L, %L)', gen_random_uuid(), source, target)) LIKE '22023: cannot%';
+DELETE FROM pairs
+WHERE outcome(format('SELECT comb_convert(%L, %L, %L)', gen_random_uuid(), source, target)) LIKE '22023: cannot%';
 SELECT source, string_agg(target, ', ' ORDER BY target) AS targets FROM pairs GROUP BY source ORDER BY source;
 
 -- Each pair, with random ids from 1970 to 2079: different ids stay different, converting back returns the same id, and
@@ -26,8 +28,10 @@ SELECT source, string_agg(target, ', ' ORDER BY target) AS targets FROM pairs GR
 CREATE TEMP TABLE converted AS
 SELECT source, target, id, comb_timestamp(id, source) AS before, comb_convert(id, source, target) AS other,
        comb_timestamp(comb_convert(id, source, target), target) AS after
-FROM pairs, LATERAL (SELECT comb_generate(source, '1970-01-01 00:00:00+00'::timestamptz + random() * interval '39960 days') AS id
-                     FROM generate_series(1, 1000) WHERE source IS NOT NULL) AS made;
+FROM pairs,
+     LATERAL (SELECT comb_generate(source, timestamptz '1970-01-01 00:00:00+00' + random() * interval '39960 days')
+                       AS id
+              FROM generate_series(1, 1000) WHERE source IS NOT NULL) AS made;
 SELECT count(*) AS ids, count(DISTINCT (source, target, id)) - count(DISTINCT (source, target, other)) AS become_one,
        count(*) FILTER (WHERE after <> date_trunc('milliseconds', before) AND source NOT LIKE '%ticks'
                            AND target NOT LIKE 'legacy%'
@@ -47,7 +51,8 @@ FROM pairs WHERE source IN ('process_ticks', 'ticks') OR source = 'legacy' AND t
 ORDER BY source, target;
 
 -- One id in all layouts to which it can be converted.
-SELECT target, comb_convert(id, 'legacy', target) AS converted, comb_timestamp(comb_convert(id, 'legacy', target), target) AS time
+SELECT target, comb_convert(id, 'legacy', target) AS converted,
+       comb_timestamp(comb_convert(id, 'legacy', target), target) AS time
 FROM pairs, (VALUES ('e25afe33-db2d-4502-9bf0-919001862cc4'::uuid)) AS v (id) WHERE source = 'legacy' ORDER BY target;
 
 -- Layout legacy can encode ticks past the end of a day. They become the last milliseconds of the day, and stay
@@ -57,7 +62,7 @@ SELECT to_hex(ticks) AS ticks, comb_timestamp(id, 'legacy') AS legacy,
 FROM generate_series(25919998, 25920002) AS ticks,
      LATERAL (SELECT ('ebad9a81-bfb3-4929-bd00-b125' || lpad(to_hex(ticks), 8, '0'))::uuid AS id) AS i;
 
--- Errors, and what to do instead.
+-- Errors have a detail or a hint that says what would be right.
 SELECT outcome(format('SELECT comb_convert(%L, %L, %L)', id, source, target))
 FROM (VALUES ('fdb8c78c-f8ab-4a46-8bb1-7f0a5c3ba2e1', 'postgres', 'legacy'),
              ('fdb8c78c-f8ab-4a46-8bb1-7f0a5c3ba2e1', 'mssql', 'process_ticks'),
@@ -69,7 +74,7 @@ FROM (VALUES ('fdb8c78c-f8ab-4a46-8bb1-7f0a5c3ba2e1', 'postgres', 'legacy'),
              ('fdb8c78c-f8ab-4a46-8bb1-7f0a5c3ba2e1', 'hot', 'postgres'),
              ('fdb8c78c-f8ab-4a46-8bb1-7f0a5c3ba2e1', 'postgres', 'v1'),
              ('fdb8c78c-f8ab-4a46-8bb1-7f0a5c3ba2e1', 'newsequentialid', 'v6'),
-             -- the label of version 7, where 4 is wanted, and the other way round
+             -- version 7 instead of 4, version 4 instead of 7, another variant
              ('017f22e2-79b0-7cc3-98c4-dc0c0c07398f', 'postgres', 'v7'),
              ('017f22e2-79b0-4cc3-98c4-dc0c0c07398f', 'v7', 'postgres'),
              ('017f22e2-79b0-4cc3-d8c4-dc0c0c07398f', 'postgres', 'v7'),

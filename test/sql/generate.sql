@@ -36,7 +36,8 @@ DECLARE
   call text; at timestamptz; message text; detail text;
 BEGIN
   FOREACH call IN ARRAY ARRAY['comb_uuid(%L)', 'comb_uuid_v7(%L)', 'hot_uuid(1, %L)'] LOOP
-    FOREACH at IN ARRAY ARRAY['1969-12-31 23:59:59.999999+00', '10889-08-02 05:31:50.656+00', '4714-11-24 00:00:00+00 BC',
+    FOREACH at IN ARRAY ARRAY['1969-12-31 23:59:59.999999+00', '10889-08-02 05:31:50.656+00',
+                              '4714-11-24 00:00:00+00 BC',
                               '294276-12-31 23:59:59.999999+00', '-infinity', 'infinity']::timestamptz[] LOOP
       BEGIN
         EXECUTE 'SELECT ' || format(call, at);

@@ -6,11 +6,13 @@ SET TimeZone = 'UTC'; SET DateStyle = 'ISO';
 \set file :folder '/vectors/hot_shard.csv'
 \set lines `cat :'file'`
 CREATE TEMP TABLE vectors AS
-SELECT split_part(line, ',', 1)::uuid AS id, split_part(line, ',', 2)::int AS shard, split_part(line, ',', 3)::timestamptz AS at
+SELECT split_part(line, ',', 1)::uuid AS id, split_part(line, ',', 2)::int AS shard,
+       split_part(line, ',', 3)::timestamptz AS at
 FROM string_to_table(:'lines', E'\n') WITH ORDINALITY AS l (line, n) WHERE n > 1;
 SELECT count(*) AS vectors,
        count(*) FILTER (WHERE hot_shard(id) = shard AND hot_timestamp(id) = at) AS read,
-       count(*) FILTER (WHERE hot_shard(hot_uuid(shard, at)) = shard AND hot_timestamp(hot_uuid(shard, at)) = at) AS written
+       count(*) FILTER (WHERE hot_shard(hot_uuid(shard, at)) = shard
+                        AND hot_timestamp(hot_uuid(shard, at)) = at) AS written
 FROM vectors;
 
 -- Any shard is stored in the last four bytes, little-endian.
@@ -24,9 +26,11 @@ SELECT hot_timestamp(hot_uuid(1, at)) FROM unnest(ARRAY['1970-01-01 00:00:00+00'
 
 -- Ids ascend whatever their shards are, and share one sequence with the other kinds of id.
 CREATE FUNCTION hot_micros(id uuid) RETURNS timestamptz LANGUAGE sql
-RETURN hot_timestamp(id) + (('x' || translate(substr(id::text, 10, 8), '-', ''))::bit(28) >> 2)::int / 65536.0 * interval '1 ms';
+RETURN hot_timestamp(id)
+       + (('x' || translate(substr(id::text, 10, 8), '-', ''))::bit(28) >> 2)::int / 65536.0 * interval '1 ms';
 CREATE TEMP TABLE made AS
-SELECT n, hot_uuid((n * 7919) % 1000 - 500) AS a, comb_uuid() AS b, hot_uuid(-n) AS c FROM generate_series(1, 100000) AS n;
+SELECT n, hot_uuid((n * 7919) % 1000 - 500) AS a, comb_uuid() AS b, hot_uuid(-n) AS c
+FROM generate_series(1, 100000) AS n;
 SELECT count(*) FILTER (WHERE a >= c) AS a_c, count(*) FILTER (WHERE c_before >= a) AS c_a,
        count(*) FILTER (WHERE hot_micros(a) > comb_timestamp_micros(b) + interval '1 us') AS a_b,
        count(*) FILTER (WHERE comb_timestamp_micros(b) > hot_micros(c) + interval '1 us') AS b_c
@@ -34,7 +38,8 @@ FROM (SELECT *, lag(c) OVER (ORDER BY n) AS c_before FROM made) AS pairs;
 
 -- A given time is kept to the microsecond.
 SELECT count(*) AS times, count(*) FILTER (WHERE hot_micros(hot_uuid(1, at)) = at) AS kept
-FROM (SELECT timestamptz '2026-11-20 11:59:59.998+00' + n * interval '7 us' AS at FROM generate_series(1, 1000) AS n) AS given;
+FROM (SELECT timestamptz '2026-11-20 11:59:59.998+00' + n * interval '7 us' AS at
+      FROM generate_series(1, 1000) AS n) AS given;
 
 -- For a given time, the 38 bits between the fraction and the shard are random: in a thousand ids, each of these bits is
 -- set in some and clear in others.

@@ -14,7 +14,7 @@ SELECT layout, count(*) AS vectors, count(*) FILTER (WHERE comb_timestamp(id, la
        count(base) AS bases, count(*) FILTER (WHERE comb_set_timestamp(base, at, layout) = id) AS set
 FROM vectors GROUP BY layout ORDER BY layout;
 
--- NHibernate and Magnum divide by 3.333333, so their ticks are up to two ahead by the end of a day.
+-- NHibernate and Magnum divide by 3.333333, so their ticks are up to 2.6 ahead at the end of a day.
 \set file :folder '/vectors/nhibernate.csv'
 \set lines `cat :'file'`
 SELECT count(*) AS vectors,
@@ -40,9 +40,11 @@ FROM (VALUES ('sequential_string', '39babcb4-e446-4ed5-4012-2e27653a9d13'::uuid)
 -- New ids have the layout's label and the present time, or a given time at the layout's resolution. Their other bits
 -- are random.
 CREATE TEMP TABLE made_layouts AS
-SELECT layout FROM comb_inspect('00000000-0000-0000-0000-000000000000') WHERE layout NOT IN ('hot', 'v1', 'v6', 'newsequentialid');
+SELECT layout FROM comb_inspect('00000000-0000-0000-0000-000000000000')
+WHERE layout NOT IN ('hot', 'v1', 'v6', 'newsequentialid');
 SELECT layout,
-       CASE WHEN bool_and(id::text ~ '^.{14}4.{4}[89ab]') THEN 4 WHEN bool_and(id::text ~ '^.{14}7.{4}[89ab]') THEN 7 END AS version,
+       CASE WHEN bool_and(id::text ~ '^.{14}4.{4}[89ab]') THEN 4
+            WHEN bool_and(id::text ~ '^.{14}7.{4}[89ab]') THEN 7 END AS version,
        bool_and(comb_timestamp(id, layout) BETWEEN now() - interval '10 ms' AND clock_timestamp()) AS now,
        count(DISTINCT id) AS different
 FROM (SELECT layout, comb_generate(layout) AS id FROM made_layouts, generate_series(1, 1000)) AS made
@@ -50,7 +52,8 @@ GROUP BY layout ORDER BY layout;
 
 SELECT layout, max(comb_timestamp(id, layout)) AS time, count(DISTINCT comb_timestamp(id, layout)) AS times,
        replace((~(bit_or(bits) & ~bit_and(bits)))::text, '1', '#') AS fixed
-FROM (SELECT layout, comb_generate(layout, '2026-11-20 12:00:00.123456+00') AS id FROM made_layouts, generate_series(1, 1000)) AS made,
+FROM (SELECT layout, comb_generate(layout, '2026-11-20 12:00:00.123456+00') AS id
+      FROM made_layouts, generate_series(1, 1000)) AS made,
      LATERAL (SELECT ('x' || replace(id::text, '-', ''))::bit(128) AS bits) AS b
 GROUP BY layout ORDER BY layout;
 
@@ -58,7 +61,8 @@ GROUP BY layout ORDER BY layout;
 SELECT layout, comb_timestamp_micros(comb_generate(layout, '2026-11-20 12:00:00.123456+00'))
 FROM unnest(ARRAY['postgres', 'v7']) AS layout;
 CREATE TEMP TABLE sequence AS
-SELECT n, comb_generate('postgres') AS a, comb_uuid() AS b, comb_generate('process_ticks') AS c, comb_generate('v7') AS d
+SELECT n, comb_generate('postgres') AS a, comb_uuid() AS b, comb_generate('process_ticks') AS c,
+       comb_generate('v7') AS d
 FROM generate_series(1, 50000) AS n;
 SELECT count(*) FILTER (WHERE a >= b) AS a_b,
        count(*) FILTER (WHERE comb_timestamp_micros(b) > comb_timestamp(c, 'process_ticks')) AS b_c,
@@ -85,13 +89,15 @@ BEGIN
   EXECUTE query INTO result;
   RETURN result;
 EXCEPTION WHEN OTHERS THEN
-  GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, message = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
+  GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, message = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL,
+    hint = PG_EXCEPTION_HINT;
   RETURN concat_ws(E'\n', state || ': ' || message, nullif(detail, ''), nullif(hint, ''));
 END $$;
 CREATE FUNCTION nil() RETURNS uuid IMMUTABLE RETURN '00000000-0000-0000-0000-000000000000'::uuid;
 
 CREATE TEMP TABLE ranges AS
-SELECT * FROM (VALUES ('postgres', '1970-01-01 00:00:00+00'::timestamptz, '10889-08-02 05:31:50.655999+00'::timestamptz),
+SELECT * FROM (VALUES ('postgres', '1970-01-01 00:00:00+00'::timestamptz,
+                       '10889-08-02 05:31:50.655999+00'::timestamptz),
                       ('v7', '1970-01-01 00:00:00+00', '10889-08-02 05:31:50.655999+00'),
                       ('legacy', '1900-01-01 00:00:00+00', '2079-06-06 23:59:59.999999+00'),
                       ('sequential_end', '0001-01-01 00:00:00+00', '8920-08-03 05:31:50.655999+00'),
@@ -104,10 +110,12 @@ SELECT outcome(format('SELECT comb_set_timestamp(nil(), %L, %L)', at, layout)) A
 FROM ranges, LATERAL (VALUES (first - interval '1 microsecond'), (last + interval '1 microsecond')) AS beyond (at)
 WHERE layout <> 'ticks';
 SELECT layout, at, left(outcome(format('SELECT comb_set_timestamp(nil(), %L, %L)', at, layout)), 5) AS set,
-       CASE layout WHEN 'hot' THEN '' ELSE left(outcome(format('SELECT comb_generate(%L, %L)', layout, at)), 5) END AS generate
-FROM ranges, unnest(ARRAY['-infinity', 'infinity', '4713-01-01 00:00:00+00 BC', '294276-12-31 23:59:59.999999+00']::timestamptz[]) AS at;
+       CASE layout WHEN 'hot' THEN ''
+                   ELSE left(outcome(format('SELECT comb_generate(%L, %L)', layout, at)), 5) END AS generate
+FROM ranges, unnest(ARRAY['-infinity', 'infinity', '4713-01-01 00:00:00+00 BC',
+                          '294276-12-31 23:59:59.999999+00']::timestamptz[]) AS at;
 
--- Layouts for which ids cannot be generated or their time set.
+-- Some layouts raise an error, because ids cannot be generated in them or their time cannot be set.
 SELECT outcome(query) FROM (VALUES ('SELECT comb_generate(''hot'')'), ('SELECT comb_generate(''hot'', now())'),
   ('SELECT comb_generate(''v1'')'), ('SELECT comb_generate(''newsequentialid'', now())'),
   ('SELECT comb_set_timestamp(nil(), now(), ''v6'')')) AS v (query);
@@ -121,13 +129,15 @@ SELECT outcome(query) LIKE '22023: unrecognized layout "guid"%postgres, v7, mssq
 FROM (VALUES ('SELECT comb_generate(''guid'')'), ('SELECT comb_generate(''guid'', now())'),
   ('SELECT comb_set_timestamp(nil(), now(), ''guid'')'), ('SELECT comb_convert(nil(), ''guid'', ''mssql'')'),
   ('SELECT comb_convert(nil(), ''mssql'', ''guid'')')) AS v (query);
-SELECT comb_timestamp(nil(), 'mssql'::varchar), comb_timestamp(nil(), 'mssql'::name), comb_timestamp(nil(), 'mssql'::varchar(10));
+SELECT comb_timestamp(nil(), 'mssql'::varchar), comb_timestamp(nil(), 'mssql'::name),
+       comb_timestamp(nil(), 'mssql'::varchar(10));
 
 -- A query over mixed data raises no error. Layout v7 returns NULL for version 4 keys, because one in ten would have a
 -- time past the year 9999.
 SELECT count(*) AS ids, count(comb_timestamp(id, 'legacy')) BETWEEN 30 AND 100 AS some_legacy,
        count(comb_timestamp(id, 'v1')) AS v1, count(comb_timestamp(id, 'v6')) AS v6,
-       count(comb_timestamp(id, 'newsequentialid')) BETWEEN 450 AND 800 AS some_newsequentialid, count(comb_timestamp(id, 'v7')) AS v7
+       count(comb_timestamp(id, 'newsequentialid')) BETWEEN 450 AND 800 AS some_newsequentialid,
+       count(comb_timestamp(id, 'v7')) AS v7
 FROM (SELECT gen_random_uuid() AS id FROM generate_series(1, 10000)) AS random;
 
 SELECT comb_generate(NULL), comb_generate('mssql', NULL), comb_set_timestamp(NULL, now(), 'mssql'),
@@ -137,12 +147,14 @@ SELECT comb_generate(NULL), comb_generate('mssql', NULL), comb_set_timestamp(NUL
 SELECT layout, comb_timestamp(comb_set_timestamp(nil(), '2026-11-20 12:00:00+00', layout), layout)
 FROM unnest(ARRAY['mssql', 'hot', 'mssql', 'ticks', 'legacy', 'mssql']) AS layout;
 SELECT source, target, comb_convert('00010203-0405-4607-8809-0a0b0c0d0e0f', source, target)
-FROM (VALUES ('mssql', 'oracle'), ('oracle', 'mssql'), ('mssql', 'mssql'), ('ticks', 'process_ticks'), ('postgres', 'v7'), ('postgres', 'oracle'))
+FROM (VALUES ('mssql', 'oracle'), ('oracle', 'mssql'), ('mssql', 'mssql'), ('ticks', 'process_ticks'),
+      ('postgres', 'v7'), ('postgres', 'oracle'))
   AS v (source, target);
 CREATE TEMP TABLE wrong (layout text);
 INSERT INTO wrong VALUES ('mssql'), (repeat('mssql', 3000));
 SELECT pg_column_size(layout) < length(layout) AS compressed,
-       left(outcome(format('SELECT comb_timestamp(nil(), layout) FROM wrong WHERE ctid = %L', ctid)), 35) AS outcome FROM wrong;
+       left(outcome(format('SELECT comb_timestamp(nil(), layout) FROM wrong WHERE ctid = %L', ctid)), 35) AS outcome
+FROM wrong;
 PREPARE again AS SELECT comb_timestamp('d01c25cc-63a7-47cc-b5ba-018e5f3bff48', 'mssql');
 EXECUTE again;
 DROP EXTENSION comb;

@@ -30,8 +30,10 @@ FROM (SELECT way, n, lag(n) OVER (ORDER BY id) AS before FROM orders) AS pairs G
 
 -- Version 7 ids and hot ids ascend as well.
 CREATE TABLE others AS SELECT n, comb_uuid_v7() AS v7, hot_uuid(7) AS hot FROM generate_series(1, 100000) AS n;
-SELECT count(*) FILTER (WHERE v7 <= v7_before) AS v7_not_greater, count(*) FILTER (WHERE hot <= hot_before) AS hot_not_greater
-FROM (SELECT v7, lag(v7) OVER (ORDER BY n) AS v7_before, hot, lag(hot) OVER (ORDER BY n) AS hot_before FROM others) AS pairs;
+SELECT count(*) FILTER (WHERE v7 <= v7_before) AS v7_not_greater,
+       count(*) FILTER (WHERE hot <= hot_before) AS hot_not_greater
+FROM (SELECT v7, lag(v7) OVER (ORDER BY n) AS v7_before, hot, lag(hot) OVER (ORDER BY n) AS hot_before
+      FROM others) AS pairs;
 
 -- The workers of a parallel query return no id twice.
 SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;

@@ -1,5 +1,5 @@
--- An expression that could be parsed without comb's operators means the same with them. All pairs are tested of a type
--- that the operators use, or an untyped literal, and any other type.
+-- An expression that could be parsed without comb's operators means the same with them. The test forms all pairs of a
+-- type that the operators use, or an untyped literal, with any other type.
 CREATE DOMAIN key AS uuid;
 CREATE DOMAIN moment AS timestamptz;
 CREATE DOMAIN period AS tstzrange;
@@ -20,7 +20,8 @@ DECLARE
 BEGIN
   SELECT count(*) > 0 INTO uses
   FROM pg_depend AS v JOIN pg_rewrite AS r ON v.classid = 'pg_rewrite'::regclass AND v.objid = r.oid
-       JOIN pg_depend AS e ON e.classid = v.refclassid AND e.objid = v.refobjid AND e.refclassid = 'pg_extension'::regclass
+       JOIN pg_depend AS e ON e.classid = v.refclassid AND e.objid = v.refobjid
+         AND e.refclassid = 'pg_extension'::regclass
   WHERE r.ev_class = 'parsed'::regclass AND v.refclassid = 'pg_operator'::regclass;
   DROP VIEW parsed;
   RETURN uses;
@@ -28,8 +29,9 @@ END $$;
 
 CREATE TABLE expressions AS
 WITH touched AS (
-  SELECT unnest(ARRAY['NULL', 'NULL::uuid', 'NULL::timestamp with time zone', 'NULL::tstzrange', 'NULL::key', 'NULL::moment',
-                      'NULL::period', 'NULL::uuidrange', 'NULL::uuid[]', 'NULL::tstzmultirange']) AS value
+  SELECT unnest(ARRAY['NULL', 'NULL::uuid', 'NULL::timestamp with time zone', 'NULL::tstzrange', 'NULL::key',
+                      'NULL::moment', 'NULL::period', 'NULL::uuidrange', 'NULL::uuid[]',
+                      'NULL::tstzmultirange']) AS value
 ), others AS (
   SELECT format('NULL::%s', oid::regtype) AS value FROM pg_type
   WHERE typtype IN ('b', 'r', 'm') AND typnamespace = 'pg_catalog'::regnamespace AND typname !~ '^(_|pg_|reg)'
@@ -43,7 +45,8 @@ DROP EXTENSION comb;
 CREATE TABLE without AS SELECT expression FROM expressions WHERE parses(expression) AND NOT uses_comb();
 CREATE EXTENSION comb;
 SELECT count(*) > 400 AS many_parse FROM without;
-SELECT expression AS changed FROM without WHERE CASE WHEN parses(expression) THEN uses_comb() ELSE true END ORDER BY expression COLLATE "C";
+SELECT expression AS changed FROM without
+WHERE CASE WHEN parses(expression) THEN uses_comb() ELSE true END ORDER BY expression COLLATE "C";
 
 -- The expressions that only comb's operators make valid. <=> stands for <, <=, >= and >.
 SELECT DISTINCT regexp_replace(expression, ' (<|<=|>=|>) ', ' <=> ') COLLATE "C" AS expression FROM expressions

@@ -24,32 +24,39 @@ CREATE DOMAIN tricks.tstzrange AS text;
 CREATE TEMP TABLE before AS
 SELECT id, comb_timestamp(id) AS ms, comb_timestamp_micros(id) AS us, hot_shard(id) AS shard, hot_timestamp(id) AS s
 FROM (SELECT comb_uuid() AS id UNION ALL SELECT comb_uuid_v7() UNION ALL SELECT hot_uuid(7)) AS made;
-CREATE TEMP TABLE compared AS SELECT id, comb_timestamp(id) AS ms FROM (SELECT comb_uuid() AS id UNION ALL SELECT comb_uuid_v7()) AS made;
+CREATE TEMP TABLE compared AS SELECT id, comb_timestamp(id) AS ms
+FROM (SELECT comb_uuid() AS id UNION ALL SELECT comb_uuid_v7()) AS made;
 
 -- The results are the same with the user's objects first in the search path, also after creating the extension with
 -- that search path.
 SET search_path = tricks, pg_catalog, public;
 SELECT pg_catalog.count(*) FROM before
-WHERE (ms, us, shard, s) IS NOT DISTINCT FROM (comb_timestamp(id), comb_timestamp_micros(id), hot_shard(id), hot_timestamp(id));
+WHERE (ms, us, shard, s)
+  IS NOT DISTINCT FROM (comb_timestamp(id), comb_timestamp_micros(id), hot_shard(id), hot_timestamp(id));
 SELECT comb_timestamp(comb_uuid()) OPERATOR(pg_catalog.>=) (SELECT pg_catalog.min(ms) FROM before) AS made;
 SELECT pg_catalog.count(*) FROM compared
-WHERE id >= ms AND NOT id > ms AND ms <= id AND id <@ pg_catalog.tstzrange(ms, ms, '[]') AND NOT pg_catalog.tstzrange(ms, ms, '()') @> id;
+WHERE id >= ms AND NOT id > ms AND ms <= id AND id <@ pg_catalog.tstzrange(ms, ms, '[]')
+  AND NOT pg_catalog.tstzrange(ms, ms, '()') @> id;
 
 DROP EXTENSION comb;
 CREATE EXTENSION comb SCHEMA tricks;
 SELECT pg_catalog.count(*) FROM before
-WHERE (ms, us, shard, s) IS NOT DISTINCT FROM (comb_timestamp(id), comb_timestamp_micros(id), hot_shard(id), hot_timestamp(id));
-SELECT comb_timestamp(comb_convert('d01c25cc-63a7-47cc-b5ba-018e5f3bff48', 'mssql', 'oracle'), 'oracle') OPERATOR(pg_catalog.=)
-       comb_timestamp('d01c25cc-63a7-47cc-b5ba-018e5f3bff48', 'mssql') AS layouts, (SELECT pg_catalog.count(*) FROM comb_inspect(comb_uuid()));
+WHERE (ms, us, shard, s)
+  IS NOT DISTINCT FROM (comb_timestamp(id), comb_timestamp_micros(id), hot_shard(id), hot_timestamp(id));
+SELECT comb_timestamp(comb_convert('d01c25cc-63a7-47cc-b5ba-018e5f3bff48', 'mssql', 'oracle'), 'oracle')
+         OPERATOR(pg_catalog.=) comb_timestamp('d01c25cc-63a7-47cc-b5ba-018e5f3bff48', 'mssql') AS layouts,
+       (SELECT pg_catalog.count(*) FROM comb_inspect(comb_uuid()));
 SELECT amopopr::pg_catalog.regoperator FROM pg_catalog.pg_amop
 WHERE amopfamily = (SELECT oid FROM pg_catalog.pg_opfamily WHERE opfname = 'hot_shard_ops') ORDER BY amopopr;
 SELECT pg_catalog.count(*) FROM compared
-WHERE id >= ms AND NOT id > ms AND ms <= id AND id <@ pg_catalog.tstzrange(ms, ms, '[]') AND NOT pg_catalog.tstzrange(ms, ms, '()') @> id;
+WHERE id >= ms AND NOT id > ms AND ms <= id AND id <@ pg_catalog.tstzrange(ms, ms, '[]')
+  AND NOT pg_catalog.tstzrange(ms, ms, '()') @> id;
 -- If the extension's schema is not in the search path, write the operators with their schema, or compare with a
 -- boundary.
 RESET search_path;
 SELECT count(*) FROM compared
-WHERE id OPERATOR(tricks.>=) ms AND id < tricks.comb_boundary_after(ms) AND id OPERATOR(tricks.<@) tstzrange(ms, ms, '[]');
+WHERE id OPERATOR(tricks.>=) ms AND id < tricks.comb_boundary_after(ms)
+  AND id OPERATOR(tricks.<@) tstzrange(ms, ms, '[]');
 \set VERBOSITY terse
 SELECT count(*) FROM compared WHERE id >= ms;
 DROP EXTENSION comb;

@@ -1,5 +1,6 @@
 -- The setting comb.monotonicity, comb_status() and comb_reset(), and the privileges that they require.
-SELECT monotonicity, last BETWEEN now() - interval '1 minute' AND clock_timestamp() AS recent, lead < interval '0' AS behind
+SELECT monotonicity, last BETWEEN now() - interval '1 minute' AND clock_timestamp() AS recent,
+       lead < interval '0' AS behind
 FROM comb_uuid() AS id, LATERAL (SELECT * FROM comb_status() WHERE id IS NOT NULL) AS s;
 
 -- The ids of a session ascend when it changes to session order and back.

@@ -3,7 +3,8 @@ SET TimeZone = 'UTC'; SET DateStyle = 'ISO';
 SET enable_seqscan = off; SET enable_bitmapscan = off;
 
 CREATE TABLE events (id uuid PRIMARY KEY DEFAULT comb_uuid(), n int);
-INSERT INTO events SELECT comb_uuid(timestamptz '2026-11-01' + n * interval '1 minute'), n FROM generate_series(0, 9999) AS n;
+INSERT INTO events SELECT comb_uuid(timestamptz '2026-11-01' + n * interval '1 minute'), n
+FROM generate_series(0, 9999) AS n;
 ANALYZE events;
 
 -- Each operator is an index condition, with its arguments in either order, and negated.
@@ -18,7 +19,8 @@ EXPLAIN (COSTS OFF) SELECT * FROM events WHERE id >= date '2026-11-02' AND id < 
 EXPLAIN (COSTS OFF) SELECT * FROM events WHERE id <@ tstzrange('2026-11-02', '2026-11-03');
 EXPLAIN (COSTS OFF) SELECT * FROM events WHERE tstzrange('2026-11-02', '2026-11-03', '(]') @> id;
 EXPLAIN (COSTS OFF) SELECT * FROM events WHERE id <@ '[2026-11-02,)';
-EXPLAIN (COSTS OFF) SELECT id, comb_timestamp(id), n FROM events WHERE id < timestamptz '2026-11-03' ORDER BY id DESC LIMIT 10;
+EXPLAIN (COSTS OFF) SELECT id, comb_timestamp(id), n FROM events
+WHERE id < timestamptz '2026-11-03' ORDER BY id DESC LIMIT 10;
 
 EXPLAIN (COSTS OFF) SELECT * FROM events WHERE id <@ tstzrange(now() - interval '1 day', now());
 
@@ -33,7 +35,8 @@ EXPLAIN (COSTS OFF) SELECT * FROM log WHERE id >= now() - interval '1 day';
 SET enable_bitmapscan = off;
 
 -- All forms of the condition return the same rows.
-SELECT (SELECT count(*) FROM events WHERE comb_timestamp(id) >= '2026-11-02' AND comb_timestamp(id) < '2026-11-03') AS read,
+SELECT (SELECT count(*) FROM events
+        WHERE comb_timestamp(id) >= '2026-11-02' AND comb_timestamp(id) < '2026-11-03') AS read,
        (SELECT count(*) FROM events WHERE id >= timestamptz '2026-11-02' AND id < timestamptz '2026-11-03') AS compared,
        (SELECT count(*) FROM events WHERE id <@ '[2026-11-02,2026-11-03)') AS contained,
        (SELECT count(*) FROM events WHERE id BETWEEN timestamptz '2026-11-02' AND timestamptz '2026-11-03') AS between,
@@ -42,14 +45,19 @@ SELECT (SELECT count(*) FROM events WHERE comb_timestamp(id) >= '2026-11-02' AND
 -- The rows are also right if the planner cannot inline the operator: for a range from a subquery, and in ANY.
 SELECT (SELECT count(*) FROM events WHERE id <@ (SELECT tstzrange('2026-11-02', '2026-11-03'))) AS from_subquery,
        (SELECT count(*) FROM events WHERE id < ANY (ARRAY['2026-11-02', '2026-11-03']::timestamptz[])) AS any,
-       (SELECT count(*) FROM events WHERE timestamptz '2026-11-03' > ALL (ARRAY[id, comb_boundary('2026-11-02')])) AS all;
+       (SELECT count(*) FROM events
+        WHERE timestamptz '2026-11-03' > ALL (ARRAY[id, comb_boundary('2026-11-02')])) AS all;
 
 -- A table with a primary key is partitioned by time.
 CREATE TABLE orders (id uuid PRIMARY KEY DEFAULT comb_uuid(), n int) PARTITION BY RANGE (id);
-CREATE TABLE orders_oct PARTITION OF orders FOR VALUES FROM (comb_boundary('2026-10-01')) TO (comb_boundary('2026-11-01'));
-CREATE TABLE orders_nov PARTITION OF orders FOR VALUES FROM (comb_boundary('2026-11-01')) TO (comb_boundary('2026-12-01'));
-CREATE TABLE orders_dec PARTITION OF orders FOR VALUES FROM (comb_boundary('2026-12-01')) TO (comb_boundary('2027-01-01'));
-INSERT INTO orders SELECT comb_uuid(timestamptz '2026-10-01' + n * interval '1 hour'), n FROM generate_series(0, 2207) AS n;
+CREATE TABLE orders_oct PARTITION OF orders
+  FOR VALUES FROM (comb_boundary('2026-10-01')) TO (comb_boundary('2026-11-01'));
+CREATE TABLE orders_nov PARTITION OF orders
+  FOR VALUES FROM (comb_boundary('2026-11-01')) TO (comb_boundary('2026-12-01'));
+CREATE TABLE orders_dec PARTITION OF orders
+  FOR VALUES FROM (comb_boundary('2026-12-01')) TO (comb_boundary('2027-01-01'));
+INSERT INTO orders SELECT comb_uuid(timestamptz '2026-10-01' + n * interval '1 hour'), n
+FROM generate_series(0, 2207) AS n;
 SELECT tableoid::regclass AS partition, count(*), min(comb_timestamp(id)), max(comb_timestamp(id))
 FROM orders GROUP BY tableoid ORDER BY min(comb_timestamp(id));
 ANALYZE orders;
@@ -69,18 +77,22 @@ DECLARE
 BEGIN
   EXECUTE 'EXPLAIN (ANALYZE, FORMAT JSON) ' || query INTO plan;
   RETURN string_agg(name, ', ' ORDER BY name)
-  FROM (SELECT DISTINCT jsonb_path_query(plan, 'strict $.** ? (@."Actual Loops" > 0 && @."Node Type" != "ModifyTable")."Relation Name"')
-               #>> '{}' AS name) AS names;
+  FROM (SELECT DISTINCT name #>> '{}' AS name
+        FROM jsonb_path_query(
+          plan, 'strict $.** ? (@."Actual Loops" > 0 && @."Node Type" != "ModifyTable")."Relation Name"') AS name
+       ) AS names;
 END $$;
 SELECT scanned('SELECT * FROM orders');
 
 -- The executor chooses partitions by now().
 CREATE TABLE visits (id uuid PRIMARY KEY DEFAULT comb_uuid(), n int) PARTITION BY RANGE (id);
 DO $$ BEGIN
-  EXECUTE format('CREATE TABLE visits_past PARTITION OF visits FOR VALUES FROM (MINVALUE) TO (%L)', comb_boundary(now() - interval '10 days'));
+  EXECUTE format('CREATE TABLE visits_past PARTITION OF visits FOR VALUES FROM (MINVALUE) TO (%L)',
+                 comb_boundary(now() - interval '10 days'));
   EXECUTE format('CREATE TABLE visits_now PARTITION OF visits FOR VALUES FROM (%L) TO (%L)',
                  comb_boundary(now() - interval '10 days'), comb_boundary(now() + interval '10 days'));
-  EXECUTE format('CREATE TABLE visits_future PARTITION OF visits FOR VALUES FROM (%L) TO (MAXVALUE)', comb_boundary(now() + interval '10 days'));
+  EXECUTE format('CREATE TABLE visits_future PARTITION OF visits FOR VALUES FROM (%L) TO (MAXVALUE)',
+                 comb_boundary(now() + interval '10 days'));
 END $$;
 INSERT INTO visits SELECT comb_uuid(now() + n * interval '1 hour'), n FROM generate_series(-1000, 1000) AS n;
 ANALYZE visits;
@@ -92,8 +104,10 @@ SELECT scanned($$ SELECT * FROM visits WHERE id >= now() - interval '1 day' $$) 
        scanned($$ SELECT * FROM visits WHERE id >= (SELECT now() + interval '11 days') $$) AS from_subquery;
 BEGIN;
 SELECT scanned($$ DELETE FROM visits WHERE id < now() - interval '11 days 30 minutes' $$) AS deleted,
-       scanned($$ UPDATE visits SET n = 0 WHERE id >= now() - interval '1 day 30 minutes' AND id < now() + interval '30 minutes' $$) AS updated;
-SELECT tableoid::regclass AS partition, count(*), count(*) FILTER (WHERE n = 0) AS zeros FROM visits GROUP BY 1 ORDER BY 1;
+       scanned($$ UPDATE visits SET n = 0
+               WHERE id >= now() - interval '1 day 30 minutes' AND id < now() + interval '30 minutes' $$) AS updated;
+SELECT tableoid::regclass AS partition, count(*), count(*) FILTER (WHERE n = 0) AS zeros
+FROM visits GROUP BY 1 ORDER BY 1;
 ROLLBACK;
 
 -- The executor chooses partitions by the parameters of a generic plan.
@@ -105,7 +119,8 @@ SELECT scanned($$ EXECUTE between_times('2026-10-31', '2026-11-01') $$) AS one,
 PREPARE within(tstzrange) AS SELECT * FROM orders WHERE id <@ $1;
 EXPLAIN (COSTS OFF) EXECUTE within('[2026-10-31,2026-11-01)');
 SELECT range, scanned(format('EXECUTE within(%L)', range))
-FROM unnest(ARRAY['[2026-10-31,2026-11-01)', '[2026-10-31,2026-11-01]', '(,2026-11-01)', '[2026-12-01,)', '(,)', 'empty', NULL]) AS range;
+FROM unnest(ARRAY['[2026-10-31,2026-11-01)', '[2026-10-31,2026-11-01]', '(,2026-11-01)', '[2026-12-01,)', '(,)',
+                  'empty', NULL]) AS range;
 PREPARE deletion(timestamptz) AS DELETE FROM orders WHERE id >= $1;
 BEGIN;
 SELECT scanned($$ EXECUTE deletion('2026-12-31') $$);
@@ -113,7 +128,8 @@ ROLLBACK;
 RESET plan_cache_mode;
 
 -- In a join, the key is compared with the times in each row of the other table.
-CREATE TABLE sessions (started timestamptz, ended timestamptz, during tstzrange GENERATED ALWAYS AS (tstzrange(started, ended)) STORED);
+CREATE TABLE sessions (started timestamptz, ended timestamptz,
+                       during tstzrange GENERATED ALWAYS AS (tstzrange(started, ended)) STORED);
 INSERT INTO sessions VALUES ('2026-11-02 10:00:00', '2026-11-02 12:00:00'), ('2026-11-03', '2026-11-03 00:10:00');
 ANALYZE sessions;
 
@@ -127,17 +143,20 @@ BEGIN
   END LOOP;
 END $$;
 SELECT plan('SELECT s.started, e.n FROM sessions AS s JOIN events AS e ON e.id >= s.started AND e.id < s.ended');
-SELECT s.started, count(*), min(e.n), max(e.n) FROM sessions AS s JOIN events AS e ON e.id >= s.started AND e.id < s.ended
+SELECT s.started, count(*), min(e.n), max(e.n) FROM sessions AS s
+  JOIN events AS e ON e.id >= s.started AND e.id < s.ended
 GROUP BY s.started ORDER BY s.started;
 SELECT plan('SELECT s.started, e.n FROM sessions AS s JOIN events AS e ON e.id <@ s.during');
-SELECT s.started, count(*), min(e.n), max(e.n) FROM sessions AS s JOIN events AS e ON e.id <@ s.during GROUP BY s.started ORDER BY s.started;
+SELECT s.started, count(*), min(e.n), max(e.n) FROM sessions AS s
+  JOIN events AS e ON e.id <@ s.during GROUP BY s.started ORDER BY s.started;
 SELECT plan('SELECT s.started, o.n FROM sessions AS s JOIN orders AS o ON o.id >= s.started AND o.id < s.ended');
 SELECT scanned('SELECT s.started, o.n FROM sessions AS s JOIN orders AS o ON o.id >= s.started AND o.id < s.ended');
 
 -- Under row-level security the index is still used, because the operators are leakproof. The filter of the policy is
 -- not.
 CREATE TABLE accounts (id uuid PRIMARY KEY DEFAULT comb_uuid(), tenant text);
-INSERT INTO accounts SELECT comb_uuid(timestamptz '2026-11-01' + n * interval '1 minute'), n % 2 FROM generate_series(0, 9999) AS n;
+INSERT INTO accounts SELECT comb_uuid(timestamptz '2026-11-01' + n * interval '1 minute'), n % 2
+FROM generate_series(0, 9999) AS n;
 ANALYZE accounts;
 ALTER TABLE accounts ENABLE ROW LEVEL SECURITY;
 CREATE POLICY own ON accounts USING (tenant = current_setting('comb_test.tenant'));
@@ -157,14 +176,17 @@ REVOKE ALL ON sessions FROM regress_comb_tenant;
 DROP ROLE regress_comb_tenant;
 
 -- As without comb, literals and untyped parameters that are compared with a uuid column are uuids.
-PREPARE untyped AS SELECT count(*) FROM events WHERE id >= $1 AND id BETWEEN $2 AND $3 AND $4 < id AND id = ANY ($5) AND (id, n) > ($6, $7);
+PREPARE untyped AS SELECT count(*) FROM events
+  WHERE id >= $1 AND id BETWEEN $2 AND $3 AND $4 < id AND id = ANY ($5) AND (id, n) > ($6, $7);
 SELECT parameter_types FROM pg_prepared_statements WHERE name = 'untyped';
 SELECT count(*) FROM events
-WHERE id >= '019a0000-0000-0000-0000-000000000000' AND id BETWEEN '019a0000-0000-0000-0000-000000000000' AND 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+WHERE id >= '019a0000-0000-0000-0000-000000000000'
+  AND id BETWEEN '019a0000-0000-0000-0000-000000000000' AND 'ffffffff-ffff-ffff-ffff-ffffffffffff'
   AND (id, n) > ('019a0000-0000-0000-0000-000000000000', 1) AND id <= ANY ('{ffffffff-ffff-ffff-ffff-ffffffffffff}');
 SELECT count(*) FROM events WHERE id >= '2026-11-02';
 -- A literal that is compared with a range of times is a range. One that is compared with a time is a time.
-PREPARE range_untyped AS SELECT tstzrange(started, ended) @> $1, $2 <@ tstzrange(started, ended), started >= $3 FROM sessions;
+PREPARE range_untyped AS SELECT tstzrange(started, ended) @> $1, $2 <@ tstzrange(started, ended), started >= $3
+  FROM sessions;
 SELECT parameter_types FROM pg_prepared_statements WHERE name = 'range_untyped';
 -- An untyped parameter after id <@ is a range of times.
 PREPARE within_untyped AS SELECT count(*) FROM events WHERE id <@ $1;
@@ -179,7 +201,8 @@ DECLARE
   during tstzrange := '[2026-11-02,2026-11-02 01:00:00]';
   first uuid := comb_boundary(since);
 BEGIN
-  RAISE INFO 'since %, within %, from %', (SELECT count(*) FROM events WHERE id >= since), (SELECT count(*) FROM events WHERE id <@ during),
+  RAISE INFO 'since %, within %, from %', (SELECT count(*) FROM events WHERE id >= since),
+    (SELECT count(*) FROM events WHERE id <@ during),
              (SELECT count(*) FROM events WHERE id >= first AND first >= since AND NOT since > first);
 END $$;
 

@@ -8,7 +8,8 @@ SELECT count(*) FILTER (WHERE id < :'watermark') AS below, count(*) FROM made;
 -- The ids of a running transaction are above the watermark, and hold it back until the transaction ends.
 BEGIN;
 INSERT INTO made (n) VALUES (2);
-SELECT pid = pg_backend_pid() AS mine, now() - since < interval '1 minute' AS recent, prepared FROM comb_watermark_holders();
+SELECT pid = pg_backend_pid() AS mine, now() - since < interval '1 minute' AS recent, prepared
+FROM comb_watermark_holders();
 SELECT comb_watermark() AS held \gset
 SELECT count(*) FILTER (WHERE id < :'held') AS below, count(*) FROM made;
 COMMIT;
@@ -18,7 +19,8 @@ SELECT count(*) FILTER (WHERE id < :'released') AS below, count(*) FROM made;
 SELECT :'held'::uuid >= :'watermark' AS held, :'released'::uuid > :'held' AS released;
 
 -- The labels and the time of watermarks.
-SELECT comb_watermark()::text ~ '^.{14}4.{4}[89ab]' AS version_4, comb_watermark_v7()::text ~ '^.{14}7.{4}[89ab]' AS version_7;
+SELECT comb_watermark()::text ~ '^.{14}4.{4}[89ab]' AS version_4,
+       comb_watermark_v7()::text ~ '^.{14}7.{4}[89ab]' AS version_7;
 SELECT comb_timestamp(comb_watermark()) BETWEEN now() - interval '1 minute' AND clock_timestamp() AS recent;
 
 -- hot_watermark() is above the hot ids of all shards.

@@ -5,20 +5,21 @@
 //
 // Runs for a number of seconds (`10s`) or until at least a number of ids were made. KIND is a name in `kinds`, by
 // default the first. Keeps all ids, 16 bytes each, and sorts them to count repeated ones. With `session`, only the
-// order within each session is required; ids out of order between sessions, and repeated stamps, are counted but
-// allowed. Prints the counts, and returns 0 if the required order held, 1 if not, and 2 on other errors.
+// order within each session is required. Ids out of order between sessions, and repeated stamps, are then counted but
+// allowed. Prints the counts. Returns 0 if the ids had the required order, 1 if not, and 2 on other errors.
 #include <endian.h>
 #include <libpq-fe.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <iterator>
 #include <mutex>
 #include <string>
@@ -31,7 +32,7 @@ namespace {
 //
 // The bytes are in PostgreSQL's order, or in that of .NET's ToByteArray (`raw`). The first `stamp_bits` bits contain
 // the stamp, with version and variant in between. The `random_bits` random bits follow.
-struct kind {
+struct id_kind {
   const char* name;
   const char* expression;
   int stamp_bits;
@@ -39,7 +40,7 @@ struct kind {
   bool raw = false;
 };
 
-constexpr kind kinds[] = {
+constexpr id_kind kinds[] = {
     {"comb_uuid", "comb_uuid()", 70, 58},
     {"hot_uuid", "hot_uuid(g * 7919 % 1000 - 500)", 58, 38},
     {"mssql", "comb_from_mssql(comb_generate('mssql'))", 66, 62},
@@ -58,10 +59,10 @@ struct id {
   std::uint64_t high = 0;
   std::uint64_t low = 0;
 
-  static id from(const char* bytes, const kind& as) {
-    constexpr int turned[] = {3, 2, 1, 0, 5, 4, 7, 6};
+  static id from(const char* bytes, const id_kind& kind) {
+    constexpr int reversed[] = {3, 2, 1, 0, 5, 4, 7, 6};
     char sorted[16];
-    for (int i = 0; i < 16; ++i) sorted[i] = bytes[as.raw && i < 8 ? turned[i] : i];
+    for (int i = 0; i < 16; ++i) sorted[i] = bytes[kind.raw && i < 8 ? reversed[i] : i];
     id read;
     std::memcpy(&read, sorted, sizeof read);
     return {be64toh(read.high), be64toh(read.low)};
@@ -102,11 +103,11 @@ struct session {
 using time_point = std::chrono::steady_clock::time_point;
 
 // Makes ids until a time is reached, and at least as many as wanted.
-void run(const char* conninfo, const kind& as, time_point until, std::size_t wanted, session& mine) {
+void run(const char* conninfo, const id_kind& kind, time_point until, std::size_t wanted, session& mine) {
   PGconn* connection = PQconnectdb(conninfo);
   if (PQstatus(connection) != CONNECTION_OK) fail(connection);
 
-  const std::string select = std::string("SELECT ") + as.expression + " FROM generate_series(1, ";
+  const std::string select = std::string("SELECT ") + kind.expression + " FROM generate_series(1, ";
   const std::string one = select + "1) AS g", many = select + "100) AS g";
   mine.ids.reserve(wanted + 100);
   id last;
@@ -117,7 +118,7 @@ void run(const char* conninfo, const kind& as, time_point until, std::size_t wan
     PGresult* result = PQexecParams(connection, query, 0, nullptr, nullptr, nullptr, nullptr, 1);
     if (PQresultStatus(result) != PGRES_TUPLES_OK) fail(connection);
     for (int row = 0; row < PQntuples(result); ++row) {
-      const id next = id::from(PQgetvalue(result, row, 0), as);
+      const id next = id::from(PQgetvalue(result, row, 0), kind);
       mine.behind_itself += next <= last;
       mine.behind_others += next <= before;
       mine.ids.push_back(last = next);
@@ -142,12 +143,12 @@ long count_repeated(std::vector<id>& ids, Part part) {
 int main(int argc, char** argv) {
   const std::string name = argc > 5 ? argv[5] : kinds[0].name;
   const auto* named =
-      std::find_if(std::begin(kinds), std::end(kinds), [&](const kind& one) { return name == one.name; });
+      std::find_if(std::begin(kinds), std::end(kinds), [&](const id_kind& one) { return name == one.name; });
   if (argc < 5 || argc > 6 || named == std::end(kinds)) {
     std::fputs("usage: stress CONNINFO SESSIONS SECONDSs|IDS server|session [KIND]\n", stderr);
     return 2;
   }
-  const kind& as = *named;
+  const id_kind& kind = *named;
   const auto start = std::chrono::steady_clock::now();
   std::vector<session> sessions(std::strtoul(argv[2], nullptr, 10));
   const std::size_t number = std::strtoul(argv[3], nullptr, 10);
@@ -155,7 +156,7 @@ int main(int argc, char** argv) {
   const time_point until = for_seconds ? start + std::chrono::seconds(number) : start;
   const std::size_t wanted = for_seconds ? 0 : (number + sessions.size() - 1) / sessions.size();
   std::vector<std::thread> threads;
-  for (auto& one : sessions) threads.emplace_back(run, argv[1], std::cref(as), until, wanted, std::ref(one));
+  for (auto& one : sessions) threads.emplace_back(run, argv[1], std::cref(kind), until, wanted, std::ref(one));
   for (auto& thread : threads) thread.join();
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
 
@@ -170,22 +171,23 @@ int main(int argc, char** argv) {
     behind_others += one.behind_others;
   }
   const long repeated = count_repeated(all, [](const id& one) { return one; });
-  const long same_stamp = count_repeated(all, [&as](const id& one) { return one.bits(0, as.stamp_bits); });
+  const long same_stamp = count_repeated(all, [&kind](const id& one) { return one.bits(0, kind.stamp_bits); });
   const long same_random =
-      as.random_bits ? count_repeated(all, [&as](const id& one) { return one.bits(as.stamp_bits, as.random_bits); })
-                     : 0;
+      kind.random_bits
+          ? count_repeated(all, [&kind](const id& one) { return one.bits(kind.stamp_bits, kind.random_bits); })
+          : 0;
 
   std::printf(
       "%ld ids of %s from %zu sessions in %.0f s: %ld repeated, %ld with the stamp of another, %ld with the random "
       "bits of another, %ld not greater than the session's last, %ld not greater than one received before\n",
-      made, as.name, sessions.size(), took.count(), repeated, same_stamp, same_random, behind_itself, behind_others);
+      made, kind.name, sessions.size(), took.count(), repeated, same_stamp, same_random, behind_itself, behind_others);
   // Chance makes pairs with the same random bits. Among 50 million ids, it makes one pair with the same 58 bits in one
   // run in 230, and three in one run in 75 million. It makes 4547 pairs with the same 38 bits. The limit is six
   // standard deviations and two pairs more than expected.
-  const double expected = std::pow(static_cast<double>(made), 2) / std::pow(2.0, as.random_bits + 1);
-  const bool as_random =
-      as.random_bits == 0 || static_cast<double>(same_random) <= expected + 6 * std::sqrt(expected) + 2;
-  const bool unique = made > 0 && repeated == 0 && as_random;
+  const double expected = std::pow(static_cast<double>(made), 2) / std::pow(2.0, kind.random_bits + 1);
+  const bool is_random =
+      kind.random_bits == 0 || static_cast<double>(same_random) <= expected + 6 * std::sqrt(expected) + 2;
+  const bool unique = made > 0 && repeated == 0 && is_random;
   const bool over_server = std::string(argv[4]) == "server";
   return unique && behind_itself == 0 && (!over_server || (behind_others == 0 && same_stamp == 0)) ? 0 : 1;
 }

@@ -1,4 +1,4 @@
-# How the tree builds: compilers, places, what the library needs and shows, headers on their own, versions.
+# The build: compilers, folders, symbols of the library, headers alone, and versions in all files.
 use strict;
 use warnings;
 use File::Basename;
@@ -25,14 +25,14 @@ sub run_in
 sub contents { return PostgreSQL::Test::Utils::slurp_file($_[0]) }
 
 my ($clang) = grep { -x } map { glob "$_/clang++ $_/clang++-[0-9]*" } split /:/, $ENV{PATH};
-ok($clang, 'there is a clang++');
+ok($clang, 'clang++ is installed');
 
-# The build that is installed: g++, in the tree, with bitcode where the server has it.
+# The installed library was built by g++, in the tree, with bitcode if the server uses it.
 my $log = contents("$ENV{SANDBOX}/build.log");
 unlike($log, qr/warning:/, 'g++ gives no warnings');
 
-# Another: clang++ (which does not know all warnings that the server was built with), in a folder elsewhere, without
-# bitcode. Its tests find their files, too.
+# clang++ builds in another folder, without bitcode. It does not know all warnings that the server was built with. The
+# regression tests find their files from that folder.
 my $source = Comb::copy_source();
 make_path("$scratch/vpath");
 my ($ok, $output) = run_in("$scratch/vpath",
@@ -40,35 +40,37 @@ my ($ok, $output) = run_in("$scratch/vpath",
 ok($ok && -e "$scratch/vpath/comb.so", 'clang++ builds in another folder');
 unlike($output, qr/warning:/, 'clang++ gives no warnings');
 ok(-e "$scratch/vpath/src/pg/module.o" && !-e "$scratch/vpath/src/pg/module.bc",
-	'without bitcode where with_llvm is no');
+	'with_llvm=no builds no bitcode');
 ($output) = (run_in("$scratch/vpath", "make -n -f '$source/Makefile' installcheck"))[1];
 like($output, qr/ln -s \Q$source\E\/expected/, 'expected results are found from another folder');
 
-for my $library ("$top/comb.so", "$scratch/vpath/comb.so")
+for my $built ([ 'g++', "$top/comb.so" ], [ 'clang++', "$scratch/vpath/comb.so" ])
 {
+	my ($compiler, $library) = @$built;
 	my $needs = `ldd '$library'`;
 	my @others = grep { !/linux-vdso|libc\.so|ld-linux|ld64|ld\.so/ } split /\n/, $needs;
-	is("@others", '', 'the library needs libc only');
+	is("@others", '', "the library that $compiler built needs no library but libc");
 	my @symbols = split /\n/, `nm -D '$library'`;
-	is(join(' ', grep { / U (_Z|__cxa|__gxx)/ } @symbols), '', 'and nothing of the C++ run time');
+	is(join(' ', grep { / U (_Z|__cxa|__gxx)/ } @symbols), '',
+		"the library that $compiler built uses nothing of the C++ run time");
 	my @unexpected = grep { / [TDBRVWu] / && !/ (pg_finfo_)?(comb|hot)_\w+$| Pg_magic_func$| _PG_init$/ } @symbols;
-	is("@unexpected", '', 'and shows nothing but its functions');
+	is("@unexpected", '', "the library that $compiler built exports only its functions");
 }
 
-# The same source gives the same library and bitcode in every folder.
+# Builds in different folders are the same byte for byte.
 for my $folder ('one', 'elsewhere/two')
 {
 	make_path("$scratch/$folder");
 	system_or_bail("cp -r '$source/.' '$scratch/$folder'");
 	($ok) = run_in("$scratch/$folder", 'make all');
-	ok($ok, "builds in $folder");
+	ok($ok, "the source builds in folder $folder");
 }
 for my $built (map { s{^\Q$scratch/one/\E}{}r } glob "$scratch/one/comb.so $scratch/one/src/pg/*.bc")
 {
-	is(system("cmp '$scratch/one/$built' '$scratch/elsewhere/two/$built'"), 0, "two folders give the same $built");
+	is(system("cmp '$scratch/one/$built' '$scratch/elsewhere/two/$built'"), 0, "$built is the same in two folders");
 }
 
-# The core stands alone: each header, strictly, with both compilers, and no header of PostgreSQL or of src/pg.
+# Each header of the core compiles alone with both compilers, and includes no header of PostgreSQL or of src/pg.
 for my $header (glob "$top/src/core/comb/*.hpp")
 {
 	my $name = basename($header);
@@ -77,76 +79,78 @@ for my $header (glob "$top/src/core/comb/*.hpp")
 		($ok, $output) = run_in($scratch,
 			"echo '#include <comb/$name>' | $compiler -std=c++20 -fsyntax-only -Wall -Wextra -Wpedantic -Wshadow -Wconversion"
 			  . " -I'$top/src/core' -xc++ -");
-		ok($ok && $output eq '', "$name compiles alone, " . basename($compiler));
+		ok($ok && $output eq '', "$name compiles alone with " . basename($compiler));
 	}
-	unlike(contents($header), qr/#include [<"].*(postgres|fmgr|pg)/, "$name knows nothing of PostgreSQL");
+	unlike(contents($header), qr/#include [<"].*(postgres|fmgr|pg)/, "$name includes no header of PostgreSQL");
 }
-# And the server's headers come in through one.
+# postgres.hpp includes all headers of PostgreSQL.
 for my $source (glob "$top/src/pg/*.?pp")
 {
 	next if basename($source) eq 'postgres.hpp';
 	unlike(contents($source), qr/#include <(postgres|fmgr|miscadmin|utils|access|storage|catalog)/,
-		basename($source) . ' leaves the server to postgres.hpp');
+		basename($source) . ' includes headers of PostgreSQL only through postgres.hpp');
 }
 
-# A program makes ids with the headers as they are installed.
+# A program makes ids with the installed headers.
 chomp(my $include = `$pg_config --includedir-server`);
 for my $compiler ('g++', $clang)
 {
 	($ok, $output) = run_in($scratch,
 		"$compiler -std=c++20 -Wall -Wextra -Werror -I'$include/extension' '$top/test/example/ids.cpp' -o ids");
-	ok($ok, 'the example compiles with ' . basename($compiler));
+	my $program = 'the example program, compiled with ' . basename($compiler);
+	ok($ok, "$program: it compiles without warnings");
 	($ok, $output) = run_in($scratch, './ids');
-	ok($ok, 'and runs');
+	ok($ok, "$program: it runs");
 	my $hex = qr/[0-9a-f]/;
 	like($output, qr/^$hex{8}-$hex{4}-4$hex{3}-[89ab]$hex{3}-$hex{12}\ \d+\n
 					  $hex{8}-$hex{4}-7$hex{3}-[89ab]$hex{3}-$hex{12}\ \d+\n
-					  $hex{8}-$hex{4}-$hex{4}-$hex{4}-$hex{4}2a000000\ \d+\ 42\n$/x, 'and gives ids');
+					  $hex{8}-$hex{4}-$hex{4}-$hex{4}-$hex{4}2a000000\ \d+\ 42\n$/x, "$program: it prints ids");
 	for my $micros ($output =~ / (\d{16})/g)
 	{
-		cmp_ok(abs($micros / 1e6 - time), '<', 60, 'of the present time');
+		cmp_ok(abs($micros / 1e6 - time), '<', 60, "$program: an id has the present time");
 	}
 }
 
-# One version everywhere.
+# All files name the same version.
 my ($version) = contents("$top/comb.control") =~ /^default_version *= *'(.*)'/m;
 my $meta = decode_json(contents("$top/META.json"));
 is("$meta->{version} $meta->{provides}{comb}{version}",
 	"$version.0 $version.0", 'META.json has the version of comb.control');
-ok(-e "$top/sql/comb--$version.sql", 'there is a script that installs it');
+ok(-e "$top/sql/comb--$version.sql", 'the version of comb.control has an install script');
 my ($newest) = contents("$top/CHANGELOG.md") =~ /^## ([0-9.]+)/m;
-is($newest, $version, 'it is the newest in CHANGELOG.md');
+is($newest, $version, 'the newest version in CHANGELOG.md is that of comb.control');
 my ($packaged) = contents("$top/debian/changelog") =~ /^comb \(([0-9.]+)-\d+\)/;
-is($packaged, $version, 'it is the newest in debian/changelog');
-is($meta->{provides}{comb}{file}, "sql/comb--$version.sql", 'META.json names that script');
+is($packaged, $version, 'the newest version in debian/changelog is that of comb.control');
+is($meta->{provides}{comb}{file}, "sql/comb--$version.sql", 'META.json names the install script');
 
-# What the specification of META.json demands: https://pgxn.org/spec/
-like($meta->{name}, qr{^[^\s/\\.\x00-\x1f]{2,}$}, 'META.json: name');
-ok(length $meta->{$_}, "META.json: $_") for 'abstract', 'description';
-like($meta->{maintainer}, qr/^[^<>]+ <[^<>\s]+\@[^<>\s]+>$/, 'META.json: maintainer has an address');
-is($meta->{license}, 'postgresql', 'META.json: license is one of the short names');
-like($meta->{release_status}, qr/^(stable|testing|unstable)$/, 'META.json: release_status');
+# META.json follows its specification: https://pgxn.org/spec/
+like($meta->{name}, qr{^[^\s/\\.\x00-\x1f]{2,}$}, 'META.json: the name has no forbidden characters');
+ok(length $meta->{$_}, "META.json: $_ is not empty") for 'abstract', 'description';
+like($meta->{maintainer}, qr/^[^<>]+ <[^<>\s]+\@[^<>\s]+>$/, 'META.json: the maintainer has an address');
+is($meta->{license}, 'postgresql', 'META.json: the license has a short name');
+like($meta->{release_status}, qr/^(stable|testing|unstable)$/, 'META.json: release_status has an allowed value');
 like($_, qr/^\d+\.\d+\.\d+$/, "META.json: $_ is a semantic version")
   for $meta->{version}, $meta->{'meta-spec'}{version}, values %{ $meta->{prereqs}{runtime}{requires} };
-is($meta->{'meta-spec'}{version}, '1.0.0', 'META.json: the version of its own specification');
-ok(-f "$top/$_", "META.json: there is $_") for @{ $meta->{provides}{comb} }{ 'file', 'docfile' };
+is($meta->{'meta-spec'}{version}, '1.0.0', 'META.json: the version of the specification is 1.0.0');
+ok(-f "$top/$_", "META.json: file $_ exists") for @{ $meta->{provides}{comb} }{ 'file', 'docfile' };
 my $resources = $meta->{resources};
-ok($resources->{bugtracker}{mailto} || $resources->{bugtracker}{web}, 'META.json: where to report errors');
+ok($resources->{bugtracker}{mailto} || $resources->{bugtracker}{web}, 'META.json: it says where to report errors');
 is_deeply([ grep { !/^(homepage|bugtracker|repository|x_.+)$/i } keys %$resources ],
-	[], 'META.json: kinds of resources');
+	[], 'META.json: resources have no other keys');
 is_deeply(
 	[ grep { !/^(name|abstract|description|version|maintainer|license|release_status|prereqs|provides|resources
 		|meta-spec|tags|generated_by|no_index|x_.+)$/ix } keys %$meta ],
-	[], 'META.json has no other keys');
-ok(@{ $meta->{tags} } && !grep({ !length || length > 255 || m{[/\\\x00-\x1f]} } @{ $meta->{tags} }), 'META.json: tags');
+	[], 'META.json: the top level has no other keys');
+ok(@{ $meta->{tags} } && !grep({ !length || length > 255 || m{[/\\\x00-\x1f]} } @{ $meta->{tags} }),
+	'META.json: tags have no forbidden characters');
 
-# make clean leaves what was there before.
+# make clean removes all files that make has written.
 ($ok) = run_in("$scratch/vpath", "make -f '$source/Makefile' clean");
 my @left = grep { -f } glob "$scratch/vpath/* $scratch/vpath/src/pg/*";
-is("@left", '', 'make clean leaves nothing');
+is("@left", '', 'make clean removes all files that make wrote');
 
-# Without a server to build for, make says what to do.
+# Without a server to build for, make prints what to do.
 ($output) = (run_in($scratch, "make -f '$top/Makefile' PG_CONFIG=/nowhere/pg_config; true"))[1];
-like($output, qr/PG_CONFIG=/, 'make says what it needs');
+like($output, qr/PG_CONFIG=/, 'make without a server says to set PG_CONFIG');
 
 done_testing();

@@ -1,4 +1,4 @@
-# If the server has no randomness, there is an error and never a weak id.
+# If the server has no random bits, functions that make ids raise an error, and never return a weak id.
 use strict;
 use warnings;
 use FindBin;
@@ -10,7 +10,8 @@ use Test::More;
 plan skip_all => 'the server does not take its randomness from OpenSSL'
   if `$ENV{PG_CONFIG} --configure` !~ /openssl/;
 
-# Fails as OpenSSL does, but only for as many bytes as comb draws at once, so that the server can start.
+# This library makes OpenSSL fail for as many bytes as comb draws at once. It lets smaller calls succeed, so that the
+# server can start.
 my $scratch = PostgreSQL::Test::Utils::tempdir();
 append_to_file("$scratch/fail.c", <<'C');
 #define _GNU_SOURCE
@@ -33,15 +34,15 @@ for my $call ('comb_uuid()', 'comb_uuid_v7()', 'comb_uuid(now())', 'comb_uuid_v7
 	'hot_uuid(1, now())', "comb_generate('mssql')", "comb_generate('process_ticks')")
 {
 	my ($status, $out, $err) = $node->psql('postgres', "\\set VERBOSITY verbose\nSELECT $call; SELECT 'alive'");
-	like($err, qr/ERROR:  XX000: could not generate random values/, "$call fails");
-	unlike($out, qr/-/, 'and gives no id');
+	like($err, qr/ERROR:  XX000: could not generate random values/, "$call raises an error without random bits");
+	unlike($out, qr/-/, "$call returns no id without random bits");
 }
 my ($status, $out, $err) = $node->psql('postgres', 'INSERT INTO t DEFAULT VALUES');
-is($node->safe_psql('postgres', 'SELECT count(*) FROM t'), '0', 'no row goes in without an id');
+is($node->safe_psql('postgres', 'SELECT count(*) FROM t'), '0', 'no row is inserted without random bits');
 $node->stop;
 
 $node->start;
-isnt($node->safe_psql('postgres', 'SELECT comb_uuid()'), '', 'with randomness the same server makes ids');
+isnt($node->safe_psql('postgres', 'SELECT comb_uuid()'), '', 'with random bits the same server makes ids');
 $node->stop;
 
 done_testing();

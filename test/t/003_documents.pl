@@ -1,9 +1,11 @@
-# Every SQL example of README.md and doc/ runs, and gives the output that follows it.
+# Every SQL example of README.md and doc/ runs, and prints the output that follows it.
 #
 # The ```sql blocks of a document run in one session, in a database of its own. A ```text block after a block is its
-# expected output, without the count of rows. Spaces at the ends of lines and widths of lines do not matter. A block
-# without output must raise no error. Errors are written as psql shows them. Blocks with a label, such as
-# ```sql fdw-node and ```sh plain, need several servers or other software. The test that names the label runs them.
+# expected output, without the count of rows. Spaces at the ends of lines and widths of lines do not matter. Errors are
+# written as psql prints them. A block without output must raise no error.
+#
+# Blocks with a label, such as ```sql fdw-node and ```sh plain, need several servers or other software. Another test,
+# which contains the label, runs them.
 use strict;
 use warnings;
 use FindBin;

@@ -1,4 +1,5 @@
-# The sandbox neither uses nor changes a comb that the server has; a failed test is counted, and its logs can be read.
+# The sandbox neither uses nor changes a comb that is installed in the server. Failed tests are counted, and their logs
+# kept.
 use strict;
 use warnings;
 use File::Find;
@@ -12,7 +13,7 @@ use Test::More;
 my $scratch = PostgreSQL::Test::Utils::tempdir();
 my $source = Comb::copy_source();
 
-# A server that has comb: a copy of the one that this test runs with, and in it files that no build of comb makes.
+# A copy of the server that this test runs with. It has comb installed, and files of comb that no build makes.
 my %dir;
 for my $kind (qw(bindir sharedir pkglibdir includedir-server))
 {
@@ -31,7 +32,7 @@ for my $mark (@marks)
 	append_to_file($mark, "installed before\n");
 }
 
-# Every file of it, with its size and its times of change.
+# Returns a line for every file of that server, with its mode, size and times of change.
 sub state_of_server
 {
 	my @state;
@@ -40,7 +41,7 @@ sub state_of_server
 }
 my $before = state_of_server();
 
-# Runs a command in a sandbox that copies that server and the tree in `source`.
+# run_in_sandbox(COMMAND ...): runs a command in a sandbox of that server and of the tree in $source.
 sub run_in_sandbox
 {
 	my (@command) = @_;
@@ -53,28 +54,29 @@ my ($ok, $out) = run_in_sandbox('bash', '-c', q{
 	find "$SANDBOX" \( -name 'comb--*' -o -name 'mark.*' \) ! -path "$SANDBOX/comb/*" -print &&
 	make -s -j2 install 2>&1 && test -e "$($PG_CONFIG --pkglibdir)/comb.so"});
 ok($ok, 'comb is built and installed in a sandbox') or diag($out);
-unlike($out, qr/comb--|mark/, 'where nothing is left of the comb that the server has');
-is(state_of_server(), $before, 'and the files of that server are as before');
+unlike($out, qr/comb--|mark/, 'the sandbox contains no file of the installed comb');
+is(state_of_server(), $before, 'a build in the sandbox changes no file of the server');
 
-# Two files that fail, in different ways, and one that does not.
+# Two test files fail in different ways, and one passes.
 append_to_file("$source/test/t/fails.pl",
 	"use Test::More tests => 3; ok(1); ok(0, 'first wrong'); ok(0, 'second wrong');\n");
 append_to_file("$source/test/t/dies.pl", "use Test::More; ok(1); die 'early';\n");
 append_to_file("$source/test/t/passes.pl", "use Test::More tests => 1; ok(1);\n");
 ($ok, $out) = run_in_sandbox('test/suite', 'fails', 'test/t/dies.pl', 'passes.pl');
-ok(!$ok, 'tests that fail make the command fail');
-like($out, qr/^3 passed, 3 failed$/m, 'two wrong results and an early end are three failures');
+ok(!$ok, 'test/suite fails if a TAP test fails');
+like($out, qr/^3 passed, 3 failed$/m, 'two failed tests and a file that ended early count as three failures');
 
 append_to_file("$source/test/sql/timestamp.sql", "SELECT 'unexpected';\n");
 ($ok, $out) = run_in_sandbox('test/suite', 'timestamp');
-ok(!$ok, 'a regression test with another result fails');
-like($out, qr/^0 passed, 1 failed$/m, 'and is counted');
-like(slurp_file("$source/regression.diffs"), qr/^\+ unexpected/m, 'regression.diffs is in the tree');
-like(slurp_file("$source/results/timestamp.out"), qr/unexpected/, 'and so are the results');
-ok(-s "$source/tmp_check/log/server.log", 'and the log of the server');
+ok(!$ok, 'test/suite fails if a regression test has another result');
+like($out, qr/^0 passed, 1 failed$/m, 'a regression test with another result counts as a failure');
+like(slurp_file("$source/regression.diffs"), qr/^\+ unexpected/m,
+	'regression.diffs is copied to the tree after a failure');
+like(slurp_file("$source/results/timestamp.out"), qr/unexpected/, 'the results are copied to the tree after a failure');
+ok(-s "$source/tmp_check/log/server.log", "the server's log is copied to the tree after a failure");
 
 ($ok, $out) = run_in_sandbox('test/suite', 'no_such_test');
-ok(!$ok && $out =~ /no test no_such_test/, 'a test that does not exist is an error');
-is(state_of_server(), $before, 'and still the files of that server are as before');
+ok(!$ok && $out =~ /no test no_such_test/, 'test/suite fails for a test that does not exist');
+is(state_of_server(), $before, 'failed tests in the sandbox change no file of the server');
 
 done_testing();

@@ -1,4 +1,4 @@
-# Every document renders as it is meant to: tables are tables, links and anchors lead somewhere, images are there.
+# Every document renders as it is meant to: tables are tables, the targets of links and anchors exist, and so do images.
 #
 # cmark-gfm renders as GitHub does. Links to other sites are not followed.
 use strict;
@@ -10,7 +10,7 @@ use Test::More;
 
 my $top = "$ENV{SANDBOX}/comb";
 
-# The HTML of a document. What code shows is taken out, because it may contain anything.
+# Returns the HTML of a document, without its code, which may contain anything.
 sub html
 {
 	my ($file) = @_;
@@ -20,7 +20,7 @@ sub html
 	return $html;
 }
 
-# The anchors of a document, made of its headings as GitHub makes them.
+# The anchors of each document, as GitHub makes them from its headings.
 my %anchors;
 
 sub anchors
@@ -39,7 +39,7 @@ sub anchors
 	return $anchors{$file};
 }
 
-# What is wrong with a document, a line each.
+# Returns the problems of a document, one line each.
 sub problems
 {
 	my ($file) = @_;
@@ -47,7 +47,7 @@ sub problems
 	my @problems;
 
 	push @problems, "a line that begins with a pipe is not in a table: $1" while $html =~ /^(?:<p>|<li>)?(\|.*)/mg;
-	# A cell too many is not shown, and one that is missing is empty.
+	# In HTML, a cell too many is missing, and a missing cell is empty. So the cells are counted in the source.
 	my $columns;
 	for my $line (split /\n/, slurp_file($file) =~ s/^```.*?^```$//gmsr)
 	{
@@ -73,10 +73,10 @@ sub problems
 
 my @documents;
 find({ wanted => sub { push @documents, $File::Find::name if /\.md$/ }, no_chdir => 1 }, $top);
-cmp_ok(scalar @documents, '>', 8, 'there are documents');
+cmp_ok(scalar @documents, '>', 8, 'there are more than 8 documents');
 for my $document (sort @documents)
 {
-	is(join("\n", problems($document)), '', substr $document, length "$top/");
+	is(join("\n", problems($document)), '', substr($document, length "$top/") . ' has no problems');
 }
 
 # The map of the tree in CONTRIBUTING.md names every file of src and every folder of test.
@@ -85,7 +85,7 @@ my @missing = grep { $map !~ /\b\Q$_\E\b/ } map { basename($_) } glob("$top/src/
   grep { -d } glob("$top/test/*");
 is("@missing", '', 'CONTRIBUTING.md names the files of src and the folders of test');
 
-# It sees what is wrong.
+# The test finds each kind of problem.
 my $scratch = PostgreSQL::Test::Utils::tempdir();
 my %wrong = (
 	"```text\n```\n\n| a | b |\n" => 'a line that begins with a pipe',
@@ -100,12 +100,13 @@ while (my ($text, $problem) = each %wrong)
 	unlink "$scratch/wrong.md";
 	delete $anchors{"$scratch/wrong.md"};
 	append_to_file("$scratch/wrong.md", $text);
-	like(join("\n", problems("$scratch/wrong.md")), qr/\Q$problem/, "seen: $problem");
+	like(join("\n", problems("$scratch/wrong.md")), qr/\Q$problem/,
+		"a document with this problem does not pass: $problem");
 }
 unlink "$scratch/wrong.md";
 delete $anchors{"$scratch/wrong.md"};
 append_to_file("$scratch/wrong.md",
 	"# A `thing`, twice\n\n# A `thing`, twice\n\n[a](#a-thing-twice-1) and [b](#a-thing-twice)\n");
-is(join("\n", problems("$scratch/wrong.md")), '', 'a heading that comes twice has two anchors');
+is(join("\n", problems("$scratch/wrong.md")), '', 'a heading that occurs twice has two anchors');
 
 done_testing();

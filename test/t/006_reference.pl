@@ -1,5 +1,5 @@
-# doc/reference.md agrees with the catalog: every function, operator, setting, layout and column, by its full signature,
-# with the errors of the table of bad input, and every function in an example that shows its result.
+# doc/reference.md agrees with the catalog. It has every function, operator, setting, layout and column, with its full
+# signature. It states the same errors as the table of bad input. Every function is in an example that shows its result.
 use strict;
 use warnings;
 use FindBin;
@@ -47,9 +47,11 @@ my @operators = rows(<<'SQL');
 SELECT short(format('%s %s %s', oprleft::regtype, oprname, oprright::regtype))
 FROM members JOIN pg_operator AS o ON (classid, objid) = ('pg_operator'::regclass, o.oid)
 SQL
-is(join("\n", sort keys %errors), join("\n", sort @functions, @operators), 'each function and operator has its row');
+is(join("\n", sort keys %errors), join("\n", sort @functions, @operators),
+	'each function and operator has a row in the reference');
 
-# The same errors as in the table of bad input, which test/sql/bad_input.sql compares with what happens.
+# The table of bad input has the same errors. test/sql/bad_input.sql compares that table with the errors that are
+# raised.
 my ($bad_input) = $text =~ /^## Bad input\n(.*?)^## /ms;
 my %seen;
 for my $line (grep { /^\| `/ } split /\n/, $bad_input)
@@ -63,7 +65,8 @@ for my $signature (sort keys %errors)
 	my $types = $signature =~ s/ → .*//r =~ s/(?<=[(,])\s*\w+ (\w+)/ $1/gr =~ s/\( /(/r;
 	ok(exists $seen{$types}, "$types is in the table of bad input") or next;
 	next if $errors{$signature} =~ /see below/;
-	is(codes($errors{$signature}), codes($seen{$types}), "$types has the same errors in both");
+	is(codes($errors{$signature}), codes($seen{$types}),
+		"$types has the same errors in its row and in the table of bad input");
 }
 
 my $shown = join "\n", map { $_->{sql} } grep { defined $_->{output} } blocks($file, '');
@@ -72,16 +75,17 @@ is("@missing", '', 'each function is in an example that shows its result');
 
 my ($layouts) = $text =~ /^\| layout \| position.*?\n((?:\|.*\n)+)/m;
 is_deeply([ sort map { /^\| (.*?) \|/ ? $1 =~ /`(\w+)`/g : () } split /\n/, $layouts ],
-	[ rows("SELECT layout FROM comb_inspect(comb_uuid()) ORDER BY layout COLLATE \"C\"") ], 'each layout has its row');
+	[ rows("SELECT layout FROM comb_inspect(comb_uuid()) ORDER BY layout COLLATE \"C\"") ],
+	'each layout has a row in the reference');
 
 is_deeply([ $text =~ /^\| `(comb\.\w+)` \|/mg ],
 	[ rows("LOAD 'comb'; SELECT name FROM pg_settings WHERE name LIKE 'comb.%' ORDER BY name COLLATE \"C\"") ],
-	'and each setting');
+	'each setting has a row in the reference');
 
 my ($columns) = $text =~ /^\| column of `comb_status\(\)`.*?\n((?:\|.*\n)+)/m;
 is(join(', ', map { "OUT $_" } $columns =~ /^\| `([^`]*)`/mg),
 	$node->safe_psql('postgres', "SELECT short(pg_get_function_arguments('comb_status'::regproc))"),
-	'and each column of comb_status()');
+	'each column of comb_status() has a row in the reference');
 
 $node->stop;
 done_testing();

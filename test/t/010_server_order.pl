@@ -1,5 +1,5 @@
-# The order of ids of 16 sessions at once, in server order and in session order. 011_clock.pl tests what session order
-# does not guarantee.
+# 16 sessions make ids at once, in server order and in session order. 011_clock.pl tests what session order does not
+# guarantee.
 use strict;
 use warnings;
 use FindBin;
@@ -18,24 +18,25 @@ ok(Comb::run_stress($stress, $node, 16, '10s', 'server', $_), "$_: server order 
 $node->append_conf('postgresql.conf', 'comb.monotonicity = session');
 $node->reload;
 ok(Comb::run_stress($stress, $node, 16, '3s', 'session', $_),
-	"$_: session order holds in each of 16 sessions, and none repeats")
+	"$_: session order holds in each of 16 sessions, and no id repeats")
   for @kinds;
 $node->append_conf('postgresql.conf', 'comb.monotonicity = server');
 
-# The program reports ids that are out of order, and ids that repeat.
+# test/stress fails for ids that are out of order, and for ids that repeat.
 for my $wrong ('gen_random_uuid()', "'01a1f90f-4aad-4e1e-86c2-8c2ad6c6c54a'::uuid")
 {
 	$node->safe_psql('postgres', "DROP SCHEMA IF EXISTS wrong CASCADE; CREATE SCHEMA wrong;
 		CREATE FUNCTION wrong.comb_uuid() RETURNS uuid LANGUAGE sql AS \$\$SELECT $wrong\$\$");
 	$node->append_conf('postgresql.conf', 'search_path = wrong');
 	$node->reload;
-	ok(!Comb::run_stress($stress, $node, 16, '1s', $_, 'comb_uuid'), "ids of $wrong have no $_ order")
+	ok(!Comb::run_stress($stress, $node, 16, '1s', $_, 'comb_uuid'),
+		"test/stress finds that ids of $wrong have no $_ order")
 	  for 'server', 'session';
 }
 $node->safe_psql('postgres', 'CREATE FUNCTION wrong.hot_uuid(shard int) RETURNS uuid LANGUAGE sql AS
 	$$SELECT public.hot_uuid(shard, clock_timestamp())$$');
 ok(!Comb::run_stress($stress, $node, 16, '1s', 'server', 'hot_uuid'),
-	'hot ids of the clock to the microsecond have no server order');
+	'test/stress finds that hot ids with only the clock in microseconds have no server order');
 $node->stop;
 
 done_testing();

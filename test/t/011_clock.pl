@@ -1,4 +1,4 @@
-# The clock steps back and ahead while sessions make ids.
+# The clock steps back and forward while sessions make ids.
 use strict;
 use warnings;
 use FindBin;
@@ -13,7 +13,7 @@ my $node = Comb::start_server('main', environment => \%environment);
 $node->safe_psql('postgres', 'CREATE EXTENSION comb; CREATE ROLE nobody_special');
 my @old = map { $node->background_psql('postgres') } 1 .. 3;
 
-# Makes ids in each old session, twice in turn, and then in a new session.
+# Returns ids of each old session, twice in turn, and then of a new session.
 sub ids
 {
 	my @ids;
@@ -28,7 +28,7 @@ sub lead
 	return $_[0]->query('SELECT extract(epoch FROM comb_timestamp_micros(comb_uuid()) - clock_timestamp())');
 }
 
-# The clock steps back by an hour. Order holds in old sessions and new ones, also under a load.
+# The clock steps back by an hour, while a load runs. Ids ascend over old and new sessions.
 my @ids = ids();
 my $stress = Comb::build_stress();
 my ($out, $err);
@@ -38,57 +38,59 @@ Comb::set_clock($clock, '-3600');
 push @ids, ids();
 sleep 1;
 push @ids, ids();
-ok($load->finish, 'under a load, order holds when the clock steps back by an hour') or diag($out, $err);
+ok($load->finish, 'ids of a load ascend when the clock steps back by an hour') or diag($out, $err);
 note($out);
 push @ids, ids();
-ok(Comb::ascending(@ids), 'and over old and new sessions');
-cmp_ok(lead($old[0]), '>', 3500, 'ids stay where they were');
+ok(Comb::ascending(@ids), 'ids of old and new sessions ascend when the clock steps back by an hour');
+cmp_ok(lead($old[0]), '>', 3500, 'ids stay ahead of a clock that stepped back by an hour');
 like($node->safe_psql('postgres', 'SELECT monotonicity, lead > interval \'50 minutes\' FROM comb_status()'),
-	qr/^server\|t$/, 'and comb_status tells their lead');
+	qr/^server\|t$/, 'comb_status() returns the lead of ids after the clock stepped back');
 
-# The clock steps ahead. Ids follow it.
+# The clock steps forward. Ids follow it.
 Comb::set_clock($clock, '+60');
 push @ids, ids();
-ok(Comb::ascending(@ids), 'order holds when the clock goes ahead');
-cmp_ok(lead($old[0]), '<=', 0, 'and ids follow it');
-cmp_ok(lead($old[0]), '>', -10, 'closely');
+ok(Comb::ascending(@ids), 'ids ascend when the clock steps forward');
+cmp_ok(lead($old[0]), '<=', 0, 'ids are not ahead of a clock that stepped forward');
+cmp_ok(lead($old[0]), '>', -10, 'ids are at most 10 seconds behind a clock that stepped forward');
 
-# The clock is two years ahead for a moment. Ids are right after that, and the whole server warns once.
+# The clock is two years ahead for a moment. After that, ids start again from the clock, and the whole server warns
+# once.
 my $log_start = -s $node->logfile;
 Comb::set_clock($clock, '+730d');
 push @ids, ids();
-cmp_ok(lead($old[0]), '<=', 0, 'ids follow a clock two years ahead');
+cmp_ok(lead($old[0]), '<=', 0, 'ids follow a clock that steps two years forward');
 Comb::set_clock($clock, '+61');
 my @after = ids();
-ok(Comb::ascending(@after), 'back from there, order starts again');
-cmp_ok($after[0], 'lt', $ids[-1], 'before the ids of those two years');
-cmp_ok(lead($_), '<=', 0, 'and ids are at the clock') for @old;
+ok(Comb::ascending(@after), 'ids ascend after the clock was two years ahead');
+cmp_ok($after[0], 'lt', $ids[-1], 'ids after the clock was two years ahead sort before those of that time');
+cmp_ok(lead($_), '<=', 0, 'ids are not ahead of the clock after it was two years ahead') for @old;
 my $log = slurp_file($node->logfile, $log_start);
 my $warnings = () = $log =~ /WARNING:  ids start again from the clock/g;
-is($warnings, 1, 'with one warning for the server');
+is($warnings, 1, 'the server warns once that ids start again from the clock');
 
 # The clock is ten minutes ahead for a moment, which is less than a day. Ids wait for it until comb_reset() is called.
 Comb::set_clock($clock, '+661');
 ids();
 Comb::set_clock($clock, '+61');
-cmp_ok(lead($old[1]), '>', 500, 'ids ten minutes ahead stay there');
+cmp_ok(lead($old[1]), '>', 500, 'ids stay ahead of a clock that was ten minutes ahead');
 my ($status, $stdout, $stderr) = $node->psql('postgres',
 	"\\set VERBOSITY verbose\nSET ROLE nobody_special; SELECT comb_reset()");
-like($stderr, qr/42501: permission denied for function comb_reset/, 'not everybody can reset the sequence');
+like($stderr, qr/42501: permission denied for function comb_reset/, 'an ordinary role cannot call comb_reset()');
 $node->safe_psql('postgres', 'SELECT comb_reset()');
-cmp_ok(lead($_), '<=', 0, 'a superuser can, for all sessions') for @old;
+cmp_ok(lead($_), '<=', 0,
+	'after comb_reset() by a superuser, the ids of each session are not ahead of the clock') for @old;
 
-# When the clock steps back, session order does not hold between sessions. A session continues from its own last id, and
-# a new session from the clock.
+# In session order, sessions have no common order when the clock steps back. A session continues from its own last id,
+# and a new session from the clock.
 $old[2]->query('SET comb.monotonicity = session');
 my $first = $old[2]->query('SELECT comb_uuid()');
 Comb::set_clock($clock, '-3600');
 my $second = $old[2]->query('SELECT comb_uuid()');
 my $other = $node->safe_psql('postgres', 'SET comb.monotonicity = session; SELECT comb_uuid()');
-ok(Comb::ascending($first, $second), 'in session order, a session keeps its own when the clock steps back');
-cmp_ok($other, 'lt', $first, 'and nothing of that of others');
+ok(Comb::ascending($first, $second), 'in session order, ids of a session ascend when the clock steps back');
+cmp_ok($other, 'lt', $first, 'in session order, ids of a new session follow the clock');
 my $back = $old[2]->query('RESET comb.monotonicity; SELECT comb_uuid()');
-ok(Comb::ascending($second, $back), 'a session that comes back into server order goes on from its last');
+ok(Comb::ascending($second, $back), 'a session that returns to server order continues from its last id');
 
 $_->quit for @old;
 $node->stop;

@@ -1,4 +1,4 @@
-# Order over crashes, and over saved stamps that are damaged or wrong.
+# Ids ascend over crashes. Saved stamps that are damaged or wrong are handled.
 use strict;
 use warnings;
 use FindBin;
@@ -64,9 +64,10 @@ $_->finish for @load;
 Comb::wait_for_recovery($node);
 my @before = received();
 my @after = split /\n/, $node->safe_psql('postgres', 'SELECT comb_uuid() FROM generate_series(1, 100000)');
-cmp_ok($after[0], 'gt', maxstr(@before), 'after SIGKILL of a backend, ids go on above all that were given');
-ok(Comb::ascending(@after), 'in order');
-like(slurp_file($node->logfile), qr/all server processes terminated; reinitializing/, 'the server did crash');
+cmp_ok($after[0], 'gt', maxstr(@before), 'after SIGKILL of a backend, ids continue above all that were received');
+ok(Comb::ascending(@after), 'after SIGKILL of a backend, ids ascend');
+like(slurp_file($node->logfile), qr/all server processes terminated; reinitializing/,
+	'SIGKILL of a backend made the server restart');
 
 # The server is shut down in immediate mode under a load, and starts with the clock ten seconds behind.
 @load = start_load();
@@ -76,17 +77,18 @@ $_->finish for @load;
 start_at('-10');
 @after = split /\n/, $node->safe_psql('postgres', 'SELECT comb_uuid() FROM generate_series(1, 100000)');
 cmp_ok($after[0], 'gt', maxstr(@before),
-	'after immediate shutdown, with the clock behind, ids go on above all that were given');
-ok(Comb::ascending(@after), 'in order');
+	'after immediate shutdown, with the clock behind, ids continue above all that were received');
+ok(Comb::ascending(@after), 'after immediate shutdown, ids ascend');
 my $lead = $node->safe_psql('postgres', 'SELECT extract(epoch FROM lead) FROM comb_status()');
-cmp_ok($lead, '<', 11, 'and wait for the clock where they were');
+cmp_ok($lead, '<', 11,
+	'after immediate shutdown, ids are at most 11 seconds ahead of a clock that is 10 seconds behind');
 $node->stop;
 
 # If the clock is right, ids are not ahead of it after a start.
 sleep 1;
 start_at('+0');
 is($node->safe_psql('postgres', 'SELECT comb_timestamp_micros(comb_uuid()) <= clock_timestamp()'), 't',
-	'with the clock right, ids are not ahead of it after a start');
+	'with the clock right, ids are not ahead of it after a start of the server');
 $node->stop;
 
 # A file that comb did not write is ignored. A stamp is followed if it is at most a day ahead of the clock.
@@ -110,7 +112,7 @@ for my $kind (sort keys %files)
 	append_to_file($saved, $files{$kind});
 	start_at('+0');
 	is($node->safe_psql('postgres', 'SELECT comb_timestamp_micros(comb_uuid()) <= clock_timestamp()'), 't',
-		"a file that $kind is ignored");
+		"a saved stamp whose file $kind is ignored");
 	$node->stop;
 }
 unlink $saved;
@@ -118,8 +120,8 @@ append_to_file("$scratch/elsewhere", $hour_ahead);
 symlink "$scratch/elsewhere", $saved;
 start_at('+0');
 is($node->safe_psql('postgres', 'SELECT comb_timestamp_micros(comb_uuid()) <= clock_timestamp()'), 't',
-	'a link to another file is not followed');
-is(slurp_file("$scratch/elsewhere"), $hour_ahead, 'and not written to');
+	'a link in place of the saved stamp is not read');
+is(slurp_file("$scratch/elsewhere"), $hour_ahead, 'a link in place of the saved stamp is not written to');
 $node->stop;
 
 unlink $saved;
@@ -127,22 +129,22 @@ append_to_file($saved, $hour_ahead);
 start_at('+0');
 is($node->safe_psql('postgres',
 		q{SELECT comb_timestamp_micros(comb_uuid()) > clock_timestamp() + interval '59 minutes'}),
-	't', 'a file an hour ahead is followed');
+	't', 'a saved stamp an hour ahead is followed');
 $node->stop;
 
 unlink $saved;
 append_to_file($saved, file_of(time + 2 * 86400));
 start_at('+0');
 my ($status, $out, $err) = $node->psql('postgres', 'SELECT comb_timestamp_micros(comb_uuid()) <= clock_timestamp()');
-is($out, 't', 'a file two days ahead is not');
-like($err, qr/WARNING:  ids start again from the clock/, 'with a warning');
+is($out, 't', 'a saved stamp two days ahead is not followed');
+like($err, qr/WARNING:  ids start again from the clock/, 'a saved stamp two days ahead gives a warning');
 $node->stop;
 
 # If the file cannot be written, ids are made as usual.
 unlink $saved;
 mkdir $saved;
 start_at('+0');
-isnt($node->safe_psql('postgres', 'SELECT comb_uuid()'), '', 'without the file ids are made all the same');
+isnt($node->safe_psql('postgres', 'SELECT comb_uuid()'), '', 'ids are made if the saved stamp cannot be written');
 $node->stop;
 
 done_testing();

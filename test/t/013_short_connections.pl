@@ -15,7 +15,7 @@ for my $preload ('', 'comb')
 	my $how = $preload ? 'preloaded' : 'not preloaded';
 
 	is($node->safe_psql('postgres', 'SELECT shared_memory FROM comb_status()'),
-		$preload ? 'reserved at server start' : 'taken on first use', "$how: the word is in shared memory");
+		$preload ? 'reserved at server start' : 'taken on first use', "$how: the sequence is in shared memory");
 
 	my (%ids, %random, %hot_random);
 	for my $connection (1 .. 200)
@@ -31,9 +31,9 @@ for my $preload ('', 'comb')
 			$hot_random{ (hex(substr($hot_digits, 14, 1)) & 3) . substr($hot_digits, 15, 9) }++;
 		}
 	}
-	is(scalar keys %ids, 600, "$how: 200 short connections give no id twice");
-	is(scalar keys %random, 600, "$how: and no random bits twice");
-	is(scalar keys %hot_random, 600, "$how: nor those of a hot id");
+	is(scalar keys %ids, 600, "$how: 600 ids of 200 short connections are different");
+	is(scalar keys %random, 600, "$how: the random bits of 600 ids of 200 short connections are different");
+	is(scalar keys %hot_random, 600, "$how: the random bits of 600 hot ids of 200 short connections are different");
 	$node->stop;
 }
 

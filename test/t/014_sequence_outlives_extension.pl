@@ -1,6 +1,6 @@
-# The sequence belongs to the server, not to the extension. Order holds when the extension is dropped and created,
-# between databases, and between sessions with an old and a new library. If shared memory is full, each session has its
-# own order.
+# The sequence belongs to the server, not to the extension. Ids ascend when the extension is dropped and created again,
+# over databases, and over sessions with an old and a new library. If shared memory is full, each session has an order
+# of its own.
 use strict;
 use warnings;
 use FindBin;
@@ -25,7 +25,7 @@ push @ids, id(), scalar $session->query('SELECT comb_uuid()');
 $node->safe_psql('postgres', 'CREATE DATABASE other');
 $node->safe_psql('other', 'CREATE SCHEMA keys; CREATE EXTENSION comb SCHEMA keys');
 push @ids, id(), id('other', 'SELECT keys.comb_uuid()') for 1 .. 3;
-ok(Comb::ascending(@ids), 'order holds over drop and create, databases and schemas');
+ok(Comb::ascending(@ids), 'ids ascend over DROP and CREATE EXTENSION, databases and schemas');
 
 # A new library is installed while a session still uses the old one.
 chomp(my $library = `$ENV{PG_CONFIG} --pkglibdir`);
@@ -36,10 +36,10 @@ rename $library, "$library.old" or BAIL_OUT($!);
 system_or_bail("cp $source/comb.so $library");
 # background_psql() of PostgreSQL 16 keeps the newline.
 chomp(my $old_version = $session->query('SELECT library_version FROM comb_status()'));
-is($old_version, '1.0', 'the old session has the old library');
-is(id('postgres', 'SELECT library_version FROM comb_status()'), '1.0.next', 'a new one the new');
+is($old_version, '1.0', 'an old session keeps the old library');
+is(id('postgres', 'SELECT library_version FROM comb_status()'), '1.0.next', 'a new session loads the new library');
 push @ids, scalar $session->query('SELECT comb_uuid()'), id() for 1 .. 10;
-ok(Comb::ascending(@ids), 'and order holds over both');
+ok(Comb::ascending(@ids), 'ids ascend over sessions with an old and a new library');
 rename "$library.old", $library or BAIL_OUT($!);
 $session->quit;
 $node->stop;
@@ -72,7 +72,7 @@ chomp(my $include = `$ENV{PG_CONFIG} --includedir-server`);
 system_or_bail("gcc -shared -fPIC -I$include -o $scratch/fill.so $scratch/fill.c");
 $node->start;
 $node->safe_psql('postgres', "CREATE FUNCTION fill() RETURNS bigint LANGUAGE c AS '$scratch/fill'");
-cmp_ok($node->safe_psql('postgres', 'SELECT fill()'), '>', 0, 'shared memory is filled up');
+cmp_ok($node->safe_psql('postgres', 'SELECT fill()'), '>', 0, 'the test fills the shared memory');
 my ($status, $out, $err) = $node->psql('postgres', <<'SQL');
 SELECT comb_uuid();
 SELECT comb_uuid();
@@ -83,20 +83,20 @@ SELECT comb_uuid();
 SELECT comb_uuid() FROM generate_series(1, 10000);
 SELECT monotonicity, shared_memory FROM comb_status();
 SQL
-is($status, 0, 'ids are made all the same');
+is($status, 0, 'ids are made if shared memory is full');
 my @lines = split /\n/, $out;
-is(pop @lines, 'session|full', 'comb_status says why their order is less');
-ok(Comb::ascending(@lines), 'a session keeps its own order');
+is(pop @lines, 'session|full', 'comb_status() says that shared memory is full');
+ok(Comb::ascending(@lines), 'ids of a session ascend if shared memory is full');
 my $warnings = () = $err =~ /WARNING:  no shared memory for comb: ids ascend within each session only/g;
-is($warnings, 1, 'with one warning');
-like($err, qr/HINT:  .*shared_preload_libraries/, 'that says what to do');
+is($warnings, 1, 'a session warns once that shared memory is full');
+like($err, qr/HINT:  .*shared_preload_libraries/, 'the warning says what to do if shared memory is full');
 ($status, $out, $err) = $node->psql('postgres',
 	'SELECT comb_uuid() IS NULL; SELECT monotonicity, shared_memory FROM comb_status()');
-is($out, "f\nsession|full", 'the next session finds the same');
-is($err, '', 'but is not told again');
+is($out, "f\nsession|full", 'the next session makes ids in session order too');
+is($err, '', 'the next session does not warn again');
 (undef, undef, $err) = $node->psql('postgres', "\\set VERBOSITY verbose\nSELECT comb_watermark()");
 like($err, qr/ERROR:  53200: comb_watermark\(\) needs shared memory.*HINT:  .*shared_preload_libraries/s,
-	'a watermark needs shared memory');
+	'comb_watermark() raises an error if shared memory is full');
 $node->stop;
 
 # With comb in shared_preload_libraries, as the hint says, its memory is reserved before the rest is taken.
@@ -105,7 +105,7 @@ $node->start;
 $node->safe_psql('postgres', 'SELECT fill()');
 is($node->safe_psql('postgres', 'SELECT monotonicity, shared_memory FROM comb_status()'),
 	'server|reserved at server start',
-	'with comb preloaded, shared memory can be full');
+	'with comb preloaded, its memory is reserved before shared memory is full');
 $node->stop;
 
 done_testing();

@@ -23,7 +23,7 @@ SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table
 CREATE TABLE made AS SELECT comb_uuid() AS id FROM rows;
 SQL
 is($primary->safe_psql('postgres', "SELECT count(DISTINCT id), min(id::text) > '$before' FROM made"), '100000|t',
-	'parallel workers');
+	'parallel workers make different ids above earlier ones');
 
 # Autovacuum evaluates an index expression that makes ids.
 $primary->safe_psql('postgres', <<'SQL');
@@ -33,23 +33,24 @@ CREATE INDEX odd_index ON odd (made_up(n));
 INSERT INTO odd SELECT generate_series(1, 1000);
 SQL
 ok($primary->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_stats WHERE tablename = 'odd_index'
-	AND (histogram_bounds::text::text[])[1] > '} . $before . q{'}), 'autovacuum');
+	AND (histogram_bounds::text::text[])[1] > '} . $before . q{'}), 'autovacuum makes ids above earlier ones');
 
 # A standby makes ids in recovery, and continues upwards after its promotion.
 $primary->backup('copy');
-ok(-e $primary->backup_dir . '/copy/pg_stat/comb.stamp', 'a base backup has the saved stamp');
+ok(-e $primary->backup_dir . '/copy/pg_stat/comb.stamp', 'a base backup contains the saved stamp');
 my $standby = PostgreSQL::Test::Cluster->new('standby');
 $standby->init_from_backup($primary, 'copy', has_streaming => 1);
 $standby->start;
 my @ids = map { $standby->safe_psql('postgres', 'SELECT comb_uuid()') } 1 .. 3;
 is($standby->safe_psql('postgres', 'SELECT pg_is_in_recovery(), monotonicity FROM comb_status()'), 't|server',
-	'a standby in recovery');
+	'a standby in recovery makes ids');
 $standby->promote;
 $standby->safe_psql('postgres',
 	'CREATE TABLE written (id uuid PRIMARY KEY DEFAULT comb_uuid()); INSERT INTO written DEFAULT VALUES');
 push @ids, $standby->safe_psql('postgres', 'SELECT id FROM written');
-ok(Comb::ascending(@ids), 'goes on upwards when it is promoted');
-is($standby->safe_psql('postgres', 'SELECT lead < interval \'0\' FROM comb_status()'), 't', 'by its clock');
+ok(Comb::ascending(@ids), 'ids of a standby ascend over its promotion');
+is($standby->safe_psql('postgres', 'SELECT lead < interval \'0\' FROM comb_status()'), 't',
+	'ids of a promoted standby are not ahead of its clock');
 
 # The background worker of a subscription fills a column that the publisher lacks.
 $primary->safe_psql('postgres', 'CREATE TABLE events (n int PRIMARY KEY); CREATE PUBLICATION events FOR TABLE events');
@@ -60,7 +61,7 @@ $standby->wait_for_subscription_sync($primary, 'events');
 $primary->safe_psql('postgres', 'INSERT INTO events SELECT generate_series(1, 1000)');
 $primary->wait_for_catchup('events');
 is($standby->safe_psql('postgres', "SELECT count(DISTINCT id), min(id::text) > '$ids[-1]' FROM events"), '1000|t',
-	'a background worker');
+	'the background worker of a subscription makes different ids above earlier ones');
 $standby->safe_psql('postgres', 'DROP SUBSCRIPTION events');
 $standby->stop;
 
@@ -71,6 +72,6 @@ my ($out, $err);
 my @single_user = ('postgres', '--single', '-D', $primary->data_dir, 'postgres');
 IPC::Run::run(\@single_user, '<', \"SELECT comb_uuid();\n", '>', \$out, '2>', \$err);
 my ($id) = $out =~ /comb_uuid = "([0-9a-f-]{36})"/;
-cmp_ok($id // '', 'gt', $last, 'single-user mode') or diag($out, $err);
+cmp_ok($id // '', 'gt', $last, 'a server in single-user mode makes ids above earlier ones') or diag($out, $err);
 
 done_testing();

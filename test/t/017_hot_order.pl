@@ -20,11 +20,11 @@ sub start_at
 	$node->start;
 }
 
-# .NET's ToByteArray reverses the bytes of the first three groups.
+# An expression that reverses the bytes of the first three groups of an id, as .NET's ToByteArray does.
 my $byte_array =
   q{regexp_replace(comb_generate('%s')::text, '^(..)(..)(..)(..)-(..)(..)-(..)(..)', '\4\3\2\1-\6\5-\8\7')};
 
-# An expression for each kind of id: hexadecimal digits that sort as the system sorts the id for which it is made.
+# For each kind of id, an expression for hexadecimal digits that sort as the kind's own database sorts its ids.
 my %sorted = (
 	hot => q{hot_uuid(-n)::text},
 	(map { ($_ => "comb_generate('$_')::text") } qw(legacy_postgres sequential_string ticks)),
@@ -37,7 +37,7 @@ my @sessions;
 my %ids;
 sub open_sessions { @sessions = map { $node->background_psql('postgres') } 1 .. 2 }
 
-# Makes ids in both sessions, twice in turn, and then in a new session.
+# Makes ids of all kinds in both sessions, twice in turn, and then in a new session.
 sub make
 {
 	my @rows = map { split /\n/ } (map { scalar $_->query($query) } @sessions, @sessions),
@@ -52,7 +52,7 @@ sub make
 sub all_ascend
 {
 	my ($when) = @_;
-	ok(Comb::ascending(@{ $ids{$_} }), "$_: $when") for @kinds;
+	ok(Comb::ascending(@{ $ids{$_} }), "$_: ids ascend $when") for @kinds;
 }
 
 # Returns how far a new hot id is ahead of the clock, in seconds.
@@ -64,14 +64,14 @@ sub hot_lead
 
 open_sessions();
 make();
-all_ascend('sessions share the order');
+all_ascend('over sessions');
 
 Comb::set_clock($clock, '-3600');
 make();
-all_ascend('the clock is an hour back');
-cmp_ok(hot_lead(), '>', 3500, 'hot ids stay where they were');
+all_ascend('after the clock stepped back by an hour');
+cmp_ok(hot_lead(), '>', 3500, 'hot ids stay ahead of a clock that stepped back by an hour');
 make();
-all_ascend('and still is');
+all_ascend('while the clock is still an hour back');
 
 # The server is killed twice, and starts with its clock further and further behind.
 for my $behind ('-3700', '-7200')
@@ -81,9 +81,9 @@ for my $behind ('-3700', '-7200')
 	start_at($behind);
 	open_sessions();
 	make();
-	all_ascend("killed, and started with the clock at $behind s");
+	all_ascend("after a kill and a start with the clock at $behind s");
 	make();
-	all_ascend('and on');
+	all_ascend("further on after a start with the clock at $behind s");
 }
 
 # A comb_uuid() two years ahead takes all kinds of ids along. All start again together, with one warning.
@@ -93,18 +93,18 @@ Comb::set_clock($clock, '+0');
 my $log_start = -s $node->logfile;
 %ids = ();
 make();
-all_ascend('back from two years ahead');
+all_ascend('after the clock was two years ahead');
 my $warnings = () = slurp_file($node->logfile, $log_start) =~ /WARNING:  ids start again from the clock/g;
-is($warnings, 1, 'with one warning for all kinds');
-cmp_ok(hot_lead(), '<=', 0, 'hot ids are at the clock again');
+is($warnings, 1, 'one warning for all kinds of ids says that they start again from the clock');
+cmp_ok(hot_lead(), '<=', 0, 'hot ids are not ahead of the clock after it was two years ahead');
 
 # comb_reset() sets all kinds of ids back to the clock.
 Comb::set_clock($clock, '+600');
 make();
 Comb::set_clock($clock, '+0');
-cmp_ok(hot_lead(), '>', 500, 'hot ids wait for a clock that was ten minutes ahead');
+cmp_ok(hot_lead(), '>', 500, 'hot ids stay ahead of a clock that was ten minutes ahead');
 $node->safe_psql('postgres', 'SELECT comb_reset()');
-cmp_ok(hot_lead(), '<=', 0, 'until the sequence is reset');
+cmp_ok(hot_lead(), '<=', 0, 'hot ids are not ahead of the clock after comb_reset()');
 
 # In session order, each session has its own order of hot ids.
 $sessions[0]->query('SET comb.monotonicity = session');
@@ -113,8 +113,8 @@ my $first = $sessions[0]->query('SELECT hot_uuid(2)');
 Comb::set_clock($clock, '-3600');
 my $second = $sessions[0]->query('SELECT hot_uuid(1)');
 my $other = $node->safe_psql('postgres', 'SET comb.monotonicity = session; SELECT hot_uuid(1)');
-ok(Comb::ascending($first, $second), 'in session order, hot ids of a session ascend');
-cmp_ok($other, 'lt', $first, 'and those of another follow the clock');
+ok(Comb::ascending($first, $second), 'in session order, hot ids of a session ascend when the clock steps back');
+cmp_ok($other, 'lt', $first, 'in session order, hot ids of a new session follow the clock');
 
 # Layout legacy raises an error past the end of its range of times, and the session makes other ids as before. The same
 # holds while the sequence waits past that end for a clock that was set back.
@@ -126,8 +126,8 @@ for my $from_end (60, -60)
 		"\\set VERBOSITY verbose\nSELECT comb_generate('legacy');\nSELECT comb_generate('ticks') < comb_generate('ticks')",
 		on_error_stop => 0);
 	like($stderr, qr/22008: timestamp must be from 1900-01-01 .* to 2079-06-06 .* in layout "legacy"/,
-		"no id of layout legacy at $from_end s from its end");
-	is($stdout, 't', 'and ids of other layouts');
+		"layout legacy raises an error with the clock $from_end s past its range");
+	is($stdout, 't', "the session makes ids of layout ticks with the clock $from_end s past the range of legacy");
 }
 
 $_->quit for @sessions;

@@ -1,5 +1,5 @@
-# The order of ids over failover. Servers whose clocks are behind are promoted one after the other, restarted, rewound
-# and restored. The first ids of each sort after every id that was committed and replayed before.
+# The order of ids over a failover. Servers whose clocks are behind are promoted one after the other, restarted, rewound
+# and restored. The first ids of each server sort after every id whose transaction it has replayed.
 use strict;
 use warnings;
 use FindBin;
@@ -61,7 +61,8 @@ sub above
 	{
 		my @made = split /\|/, $made;
 		$number++;
-		ok(Comb::ascending($last[$_], $made[$_]), "$name, $what: $kinds[$_] of session $number") for 0 .. $#kinds;
+		ok(Comb::ascending($last[$_], $made[$_]),
+			"$name, $what: $kinds[$_] of session $number sorts after those before") for 0 .. $#kinds;
 		@last = @made;
 	}
 	return;
@@ -80,7 +81,7 @@ sub promote
 	is($node->safe_psql('postgres', 'SELECT pg_is_in_recovery()'), 't', $node->name . ' is a standby');
 	$node->promote;
 	above($node, 'promoted', @sessions);
-	is(status($node), "$started_from|t", 'and comb_status() says why they are ahead of the clock');
+	is(status($node), "$started_from|t", $node->name . ", promoted: comb_status() says what ids continue from");
 	$_->quit for @sessions;
 	return;
 }
@@ -144,13 +145,13 @@ insert($c);
 $c->stop;
 start_at($c, -20 * 3600);
 above($c, 'started again with the clock further behind');
-is(status($c), 'saved stamp|t', 'and comb_status() says why they are ahead of the clock');
+is(status($c), 'saved stamp|t', 'c, started again: comb_status() says that ids continue from the saved stamp');
 
 # The first primary is rewound, follows as a standby, and is promoted again.
 my $conf = slurp_file($a->data_dir . '/postgresql.conf');
 $c->safe_psql('postgres', 'CHECKPOINT');
 my @rewind = ('pg_rewind', '--target-pgdata', $a->data_dir, '--source-server', $c->connstr('postgres'));
-$a->command_ok(\@rewind, 'the first primary is rewound');
+$a->command_ok(\@rewind, 'pg_rewind rewinds the first primary');
 unlink $a->data_dir . '/postgresql.conf';
 append_to_file($a->data_dir . '/postgresql.conf', $conf);
 $a->enable_streaming($c);
@@ -193,17 +194,18 @@ $d->stop;
 my $e = restore('e', -2 * 86400);
 my ($status, $out, $err) = $e->psql('postgres', 'SELECT comb_uuid(); SELECT comb_uuid()');
 my @warnings = $err =~ /WARNING: .*start again from the clock.*/mg;
-is(scalar @warnings, 1, 'a commit two days ahead is not followed, with one warning') or diag($err);
+is(scalar @warnings, 1, 'one warning says that a commit two days ahead is not followed') or diag($err);
 my $at_clock = $e->safe_psql('postgres', 'SELECT comb_timestamp_micros(comb_uuid()) <= clock_timestamp()');
-is($at_clock, 't', 'and ids are at the clock');
-is(status($e), 'clock|f', 'as comb_status() says');
+is($at_clock, 't', 'ids are not ahead of the clock if the last commit is two days ahead');
+is(status($e), 'clock|f', 'comb_status() says that ids started from the clock if the last commit is two days ahead');
 $e->stop;
 
 # A clock that reads earlier than the creation of the cluster is wrong, so ids continue.
 my $f = restore('f', -5 * 365 * 86400);
 above($f, 'with the clock before the creation of the cluster');
 @warnings = slurp_file($f->logfile) =~ /WARNING:  .*/g;
-is("@warnings", 'WARNING:  the clock is wrong: it reads earlier than the creation of the cluster', 'with one warning');
+is("@warnings", 'WARNING:  the clock is wrong: it reads earlier than the creation of the cluster',
+	'one warning says that the clock is before the creation of the cluster');
 $f->stop;
 
 done_testing();

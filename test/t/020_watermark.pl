@@ -31,7 +31,7 @@ my $node = Comb::start_server(
 	'restart_after_crash = on', 'parallel_setup_cost = 0', 'parallel_tuple_cost = 0',
 	'min_parallel_table_scan_size = 0', 'parallel_leader_participation = off');
 
-# make_tables(DATABASE [, LIBRARY]): creates a database with tables, and with comb's functions from LIBRARY if given.
+# make_tables(DATABASE [, LIBRARY]): creates a database with tables. If LIBRARY is given, comb's functions are from it.
 sub make_tables
 {
 	my ($database, $library) = @_;
@@ -40,8 +40,8 @@ sub make_tables
 	$node->safe_psql($database, "UPDATE pg_proc SET probin = '$library' WHERE probin = '\$libdir/comb'") if $library;
 }
 
-# run_readers(DATABASE, SECONDS [, MEANWHILE]): returns whether the watermark was right, and how many rows the naive
-# reader lost. Calls MEANWHILE with the time at which the readers end.
+# run_readers(DATABASE, SECONDS [, MEANWHILE]): returns whether all readers received each row exactly once, and how many
+# rows the naive reader lost. Calls MEANWHILE with the time at which the readers end.
 sub run_readers
 {
 	my ($database, $time, $meanwhile) = @_;
@@ -58,17 +58,17 @@ sub run_readers
 
 make_tables('fast');
 like($node->safe_psql('fast', 'EXPLAIN SELECT comb_uuid() FROM numbers WHERE n <= 20'), qr/Gather/,
-	'parallel workers make ids');
+	'the plan with parallel workers is used');
 my ($right, $naive) = run_readers('fast', $seconds * 0.2);
-ok($right, 'at full speed');
+ok($right, 'readers receive each row exactly once at full speed');
 
 make_tables('delayed', "$delayed/comb");
 ($right, my $lost) = run_readers('delayed', $seconds * 0.3);
-ok($right, 'with random delays');
+ok($right, 'readers receive each row exactly once with random delays');
 $naive += $lost;
 $node->stop;
 
-# The clock steps by up to an hour, and sessions and the server end in every way.
+# The clock steps by up to an hour. Sessions and the server are ended in every way.
 local @ENV{ keys %environment } = values %environment;
 Comb::set_clock($clock, '+0');
 $node->start;
@@ -92,7 +92,7 @@ my @kinds = sort keys %disturb;
 		sleep 1;
 		for (my $n = 0; time < $until - 2; ++$n)
 		{
-			# Each kind is taken once, and then any of them at random.
+			# Each kind of disturbance is used once, and then any of them at random.
 			my $kind = $n < @kinds ? $kinds[$n] : $kinds[ rand @kinds ];
 			note($kind);
 			$disturb{$kind}->();
@@ -103,9 +103,9 @@ my @kinds = sort keys %disturb;
 		Comb::set_clock($clock, '+3h');
 		Comb::wait_for_recovery($node);
 });
-ok($right, 'while the clock steps, and sessions and the server end in all ways');
+ok($right, 'readers receive each row exactly once while the clock steps, and sessions and the server end');
 $naive += $lost;
-cmp_ok($naive, '>', 0, 'a reader that asks for ids above the last it has seen loses rows');
+cmp_ok($naive, '>', 0, 'a reader that asks for ids above the largest that it has seen loses rows');
 $node->stop;
 
 done_testing();

@@ -1,20 +1,17 @@
-# No watermark is below one that was returned before a restart, and no row either, when the clock is behind after the
-# restart and the first transactions are in session order.
+# After a restart with the clock behind, no watermark and no new row is below a watermark that was returned before the
+# restart, even if the first transactions are in session order.
 use strict;
 use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
 use Comb;
-use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
 my ($clock, %environment) = Comb::faked_clock();
 Comb::set_clock($clock, '+0');
-my $node = PostgreSQL::Test::Cluster->new('main');
-$node->init;
-local @ENV{ keys %environment } = values %environment;
-$node->start;
+my $node = Comb::start_server('main', environment => \%environment);
+local @ENV{ keys %environment } = values %environment; # for the next starts
 $node->safe_psql('postgres', 'CREATE EXTENSION comb; CREATE TABLE events (id uuid PRIMARY KEY DEFAULT comb_uuid())');
 
 my $watermark = $node->safe_psql('postgres', 'SELECT comb_watermark()');
@@ -35,10 +32,10 @@ sub restart_and_insert
 	cmp_ok($id, 'gt', $watermark, "$what: the row is above earlier watermarks");
 	my $held = $node->safe_psql('postgres', 'SELECT comb_watermark()');
 	cmp_ok($held, 'ge', $watermark, "$what: the watermark is not below earlier ones");
-	cmp_ok($held, 'lt', $id, "$what: and below the row");
+	cmp_ok($held, 'lt', $id, "$what: the watermark is below the uncommitted row");
 	$writer->query_safe('COMMIT');
 	$watermark = $node->safe_psql('postgres', 'SELECT comb_watermark()');
-	cmp_ok($watermark, 'gt', $id, "$what: and above the row after its commit");
+	cmp_ok($watermark, 'gt', $id, "$what: the watermark is above the row after its commit");
 	$writer->quit;
 }
 

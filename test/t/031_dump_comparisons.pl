@@ -14,7 +14,7 @@ my $node = Comb::start_server('main', settings => "timezone = 'UTC'");
 sub dump_of
 {
 	my ($out, $err) = run_command([ 'pg_dump', $node->connstr($_[0]) ]);
-	is($err, '', "$_[0] is dumped");
+	is($err, '', "pg_dump writes $_[0] without messages");
 	return join "\n", grep { !/^\\(un)?restrict / } split /\n/, $out;
 }
 
@@ -47,12 +47,12 @@ for my $schema ('public', 'ids')
 	my $dump = dump_of($from);
 	append_to_file("$scratch/$from.sql", $dump);
 	run_log([ 'psql', '-Xq', '-v', 'ON_ERROR_STOP=1', '-f', "$scratch/$from.sql", $node->connstr($to) ])
-	  or fail('it is restored');
-	is(dump_of($to), $dump, "$schema: the restored database is the same");
+	  or fail("$schema: psql restores the dump");
+	is(dump_of($to), $dump, "$schema: the dump of the restored database is the same");
 	my $rows = q{SET search_path = ''; SELECT * FROM public.compared; SELECT * FROM public.since('2026-11-03')};
 	my $before = $node->safe_psql($from, $rows);
-	is($node->safe_psql($to, $rows), $before, 'and gives the same rows');
-	like($before, qr/^f\|t\|t\|t\|f\|t$/m, 'which are some');
+	is($node->safe_psql($to, $rows), $before, "$schema: the restored view and function return the same rows");
+	like($before, qr/^f\|t\|t\|t\|f\|t$/m, "$schema: the view returns the expected results");
 }
 
 $node->stop;

@@ -37,8 +37,9 @@ sub scanned
 sub finds
 {
 	my ($table, $condition, $setup, $rows) = @_;
-	is(sql(($setup // '') . ";SELECT count(*) FROM $table WHERE $condition"), $rows // 144, "$table, $condition: rows");
-	is(scanned("SELECT * FROM $table WHERE $condition", $setup), 1, 'from one chunk');
+	is(sql(($setup // '') . ";SELECT count(*) FROM $table WHERE $condition"), $rows // 144,
+		"$table, $condition: the query finds the rows");
+	is(scanned("SELECT * FROM $table WHERE $condition", $setup), 1, "$table, $condition: the query scans one chunk");
 }
 
 my $nil = '00000000-0000-0000-0000-000000000000';
@@ -50,7 +51,7 @@ SKIP:
 		SELECT bool_and(comb_timestamp(id) >= range_start AND comb_timestamp(id) < range_end), count(DISTINCT range_start)
 		FROM readings AS r JOIN timescaledb_information.chunks AS c
 			ON r.tableoid = format('%I.%I', chunk_schema, chunk_name)::regclass}),
-		't|11', 'each row lies in the chunk of its day');
+		't|11', 'each row is in the chunk of its day');
 
 	finds('readings', q{id >= to_uuidv7_boundary('2025-01-02') AND id < to_uuidv7_boundary('2025-01-03')});
 	finds('readings',
@@ -86,17 +87,18 @@ SKIP:
 			EXECUTE of_day('2025-01-02', '2025-01-03')";
 		is(sql("SET plan_cache_mode = force_generic_plan; $execute"), '144', "$condition: a generic plan finds the rows");
 		my ($status, $out, $err) = $node->psql('postgres', "SET plan_cache_mode = force_custom_plan; $execute");
-		ok($status == 0 ? $out eq '144' : $err =~ /is not a version 7 UUID/, 'a custom plan is refused, or right');
+		ok($status == 0 ? $out eq '144' : $err =~ /is not a version 7 UUID/,
+			"$condition: a custom plan is refused, or right");
 	}
 	for my $key ('comb_uuid()', 'gen_random_uuid()')
 	{
 		my ($status, $out, $err) = $node->psql('postgres', "INSERT INTO readings VALUES ($key, 20)");
-		like($err, qr/is not a version 7 UUID/, "$key is no key for it");
+		like($err, qr/is not a version 7 UUID/, "TimescaleDB refuses $key as a key");
 	}
 	is(sql(q{
 			SELECT count(*) FROM drop_chunks('readings', older_than => timestamptz '2025-01-05');
 			SELECT count(*) FROM readings}),
-		"4\n" . (6 * 144 + 1), 'old chunks are dropped');
+		"4\n" . (6 * 144 + 1), 'readings: drop_chunks() drops the four oldest days with their rows');
 
 	# TimescaleDB reads the times of comb's ids, and comb those of TimescaleDB's. These contain 12 bits of the
 	# millisecond's fraction, rounded down.
@@ -113,7 +115,7 @@ is(sql(q{
 		SELECT count(*), count(DISTINCT tableoid), count(DISTINCT (tableoid, comb_timestamp(id)::date)),
 			count(DISTINCT substr(id::text, 15, 1))
 		FROM samples}),
-	'1441|11|11|2', 'rows of both kinds lie in the chunk of their day');
+	'1441|11|11|2', 'each row, of version 4 or 7, is in the chunk of its day');
 for my $condition (
 	q{id >= timestamptz '2025-01-02' AND id < timestamptz '2025-01-03'},
 	q{id >= comb_boundary('2025-01-02') AND id < comb_boundary('2025-01-03')},
@@ -123,7 +125,8 @@ for my $condition (
 	finds('samples', $condition);
 }
 finds('samples', q{comb_timestamp_micros(id) >= now() - interval '1 hour'}, undef, 1);
-is(sql(q{SELECT count(*) FROM samples WHERE id >= now() - interval '1 hour'}), '1', 'now() finds its rows, too');
+is(sql(q{SELECT count(*) FROM samples WHERE id >= now() - interval '1 hour'}), '1',
+	'a comparison with now() finds the row of the last hour');
 my $one = sql(q{SELECT id FROM samples WHERE id >= timestamptz '2025-01-05' ORDER BY id LIMIT 1});
 finds('samples', "id = '$one'", undef, 1);
 is(sql(q{
@@ -132,11 +135,11 @@ is(sql(q{
 	'0', 'ORDER BY id is the order of ids over all chunks');
 my ($status, $out, $err) =
   $node->psql('postgres', q{INSERT INTO samples VALUES ('5c146b14-3c52-8afd-938a-375d0df1fbf6', 20)});
-like($err, qr/comb_timestamp_micros" returned NULL/, 'an id without a time is refused');
+like($err, qr/comb_timestamp_micros" returned NULL/, 'a key without a time is refused');
 is(sql(q{
 		SELECT count(*) FROM drop_chunks('samples', older_than => timestamptz '2025-01-05');
 		SELECT count(*) FROM samples}),
-	"4\n" . (6 * 144 + 1), 'old chunks are dropped');
+	"4\n" . (6 * 144 + 1), 'samples: drop_chunks() drops the four oldest days with their rows');
 
 $node->stop;
 done_testing();

@@ -1,5 +1,5 @@
-# The planner hook: in the first statement of a session, next to other extensions that hook into the planner, and in a
-# backend that plans many queries.
+# The planner hook works in the first statement of a session, next to other extensions that hook into the planner, and
+# in a backend that plans many queries.
 use strict;
 use warnings;
 use FindBin;
@@ -35,7 +35,7 @@ for my $query (
 	  AND id < comb_boundary(CURRENT_DATE - 5 + interval '2 hours')})
 {
 	my $rows = expected_rows($query);
-	ok($rows >= 80 && $rows <= 180, "first statement of a session: $rows rows of 120 expected");
+	ok($rows >= 80 && $rows <= 180, "the first statement of a session expects $rows rows where 120 are right");
 }
 
 # The plans of queries that are the first statement of a session, with comb alone.
@@ -64,12 +64,13 @@ for my $other (qw(pg_stat_statements auto_explain pg_hint_plan))
 		{
 			$node->append_conf('postgresql.conf', "shared_preload_libraries = '$libraries'\n");
 			$node->restart;
-			is(plans(), $plans, "the same plans with $libraries");
+			is(plans(), $plans, "plans are the same with shared_preload_libraries = '$libraries'");
 		}
 	}
 }
 
-# The hook of a library that was loaded before comb decides. This one says that there are no statistics.
+# If a library that was loaded before comb has a hook that answers, its answer is used. This hook removes the
+# statistics.
 my $folder = PostgreSQL::Test::Utils::tempdir();
 append_to_file("$folder/no_statistics.c", <<'C');
 #include <postgres.h>
@@ -89,7 +90,8 @@ chomp $headers;
 system_or_bail('gcc', '-shared', '-fPIC', "-I$headers", '-o', "$folder/no_statistics.so", "$folder/no_statistics.c");
 $node->append_conf('postgresql.conf', "shared_preload_libraries = '$folder/no_statistics, comb'\n");
 $node->restart;
-is(expected_rows("SELECT * FROM events WHERE $two_hours"), 216, 'the hook that was there before comb decides');
+is(expected_rows("SELECT * FROM events WHERE $two_hours"), 216,
+	'the answer of a hook that was installed before comb is used');
 $node->append_conf('postgresql.conf', "shared_preload_libraries = 'comb'\n");
 $node->restart;
 
@@ -104,7 +106,8 @@ my $planning = q{
 	END $$;};
 my ($before, $after) = split /\n/,
   $node->safe_psql('postgres', sprintf($planning, 1000) . "$held;" . sprintf($planning, 100_000) . "$held;");
-cmp_ok($after - $before, '<', 100_000, "100,000 plannings: $before bytes before, $after after");
+cmp_ok($after - $before, '<', 100_000,
+	"planning 100,000 queries takes no more memory: $before bytes before, $after after");
 
 $node->stop;
 done_testing();

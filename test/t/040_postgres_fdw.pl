@@ -1,4 +1,4 @@
-# Shards on three servers of their own, as foreign partitions of a table on a fourth.
+# Shards are on three servers, as foreign partitions of a table on a fourth server.
 use strict;
 use warnings;
 use FindBin;
@@ -13,7 +13,7 @@ my $document = "$ENV{SANDBOX}/comb/doc/sharding-postgres-fdw.md";
 my @nodes = map { start_shop_server("node$_") } 0 .. 2;
 my $coordinator = start_shop_server('coordinator');
 
-# Runs the document's blocks, with these servers for the hosts that it names.
+# run_document(LABEL, SERVER, OPTION ...): runs blocks of the document, with these servers in place of its hosts.
 sub run_document
 {
 	my ($label, $server, @options) = @_;
@@ -31,16 +31,16 @@ run_document('fdw-node', $nodes[$_], '-U', 'shop', '-v', "node=$_") for 0 .. 2;
 run_document('fdw-coordinator', $coordinator);
 
 is(query('SELECT count(*), count(DISTINCT hot_shard(id)), count(DISTINCT id) FROM orders'), '100000|16|100000',
-	'100,000 orders over 16 shards');
+	'the coordinator sees 100,000 orders of 16 shards');
 for my $node (0 .. 2)
 {
 	is($nodes[$node]->safe_psql('shop', "
 			SELECT count(*) FILTER (WHERE tableoid <> ('orders_' || hot_shard_remainder(hot_shard(id), 16))::regclass),
 				   count(*) FILTER (WHERE hot_shard_remainder(hot_shard(id), 16) % 3 <> $node), count(*) > 0 FROM orders"),
-		'0|0|t', "node $node has rows, each of them where its shard says");
+		'0|0|t', "node $node has rows, each in the partition of its shard");
 }
 
-# Each query reads one node, by id and by shard, with the plan for a constant and with a generic plan.
+# A query by id or by shard reads one node, with the plan for a constant and with a generic plan.
 for my $shard (5, 6, 7)
 {
 	my $node = $shard % 3;
@@ -48,9 +48,11 @@ for my $shard (5, 6, 7)
 	my $generic = 'SET plan_cache_mode = force_generic_plan; PREPARE p';
 	my @queries = (
 		'a read by id', "SELECT hot_shard(id) FROM orders WHERE id = '$id'", $shard,
-		'a prepared one', "$generic(uuid) AS SELECT hot_shard(id) FROM orders WHERE id = \$1; EXECUTE p('$id')", $shard,
+		'a prepared read by id',
+		"$generic(uuid) AS SELECT hot_shard(id) FROM orders WHERE id = \$1; EXECUTE p('$id')", $shard,
 		'a read by shard', "SELECT count(*) FROM orders WHERE id @# $shard", 6250,
-		'a prepared one', "$generic(int) AS SELECT count(*) FROM orders WHERE id @# \$1; EXECUTE p($shard)", 6250,
+		'a prepared read by shard',
+		"$generic(int) AS SELECT count(*) FROM orders WHERE id @# \$1; EXECUTE p($shard)", 6250,
 		'an insert', "INSERT INTO orders VALUES (hot_uuid($shard), 'new', -1) RETURNING hot_shard(id)", $shard,
 		'an update', "UPDATE orders SET total = -2 WHERE id = '$id' RETURNING hot_shard(id)", $shard,
 		'an update of a shard',
@@ -59,62 +61,65 @@ for my $shard (5, 6, 7)
 	while (my ($name, $sql, $expected) = splice @queries, 0, 3)
 	{
 		my ($result, $in) = seen_on($coordinator, $sql, @nodes);
-		is("$result on $in", "$expected on $node", "$name is seen on one node");
+		is("$result on $in", "$expected on $node", "$name of shard $shard reaches only node $node");
 	}
-	is(query("SELECT count(*) FROM orders WHERE id = '$id'"), '0', 'the deleted row is gone');
+	is(query("SELECT count(*) FROM orders WHERE id = '$id'"), '0', "a deleted row of shard $shard is gone");
 }
 is((seen_on($coordinator, 'SELECT count(*) FROM orders WHERE id @# ANY (ARRAY[0, 3, 4])', @nodes))[1],
-	'0 1', 'a read of some shards is seen on their nodes');
-is((seen_on($coordinator, 'SELECT count(*) FROM orders', @nodes))[1], '0 1 2', 'a read of all is seen on all');
+	'0 1', 'a read of three shards reaches only their two nodes');
+is((seen_on($coordinator, 'SELECT count(*) FROM orders', @nodes))[1], '0 1 2',
+	'a read of all shards reaches all nodes');
 
 # A node refuses rows of other shards.
 my ($status, $out, $err) = $nodes[0]->psql('shop', "INSERT INTO orders VALUES (hot_uuid(1), 'lost', 0)");
 like($err, qr/no partition of relation "orders" found for row/, 'a node refuses rows of other shards');
 ($status, $out, $err) = $nodes[0]->psql('shop', "INSERT INTO orders_0 VALUES (hot_uuid(3), 'lost', 0)");
 like($err, qr/new row for relation "orders_0" violates partition constraint/,
-	'a partition refuses rows of other shards');
+	'a partition refuses rows of shards of another partition');
 my $id = query('SELECT id FROM orders WHERE id @# 3 LIMIT 1');
 ($status, $out, $err) = $coordinator->psql('shop', "UPDATE orders SET id = hot_uuid(4) WHERE id = '$id'");
-like($err, qr/violates partition constraint/, 'no row changes its shard unseen');
+like($err, qr/violates partition constraint/, 'an update cannot move a row to another shard');
 ($status, $out, $err) = $coordinator->psql('shop', 'ALTER TABLE orders ADD PRIMARY KEY (id)');
-like($err, qr/foreign/, 'no primary key over foreign partitions');
+like($err, qr/foreign/, 'a table with foreign partitions cannot have a primary key');
 
 # One node is down.
 my $before = query('SELECT count(*), sum(total) FROM orders');
 $nodes[1]->stop('immediate');
 is(query('SELECT count(*) FROM orders WHERE id @# ANY (ARRAY[0, 2, 3])'),
-	'18750', 'with a node down the shards of others answer');
+	'18750', 'with a node down, shards of other nodes are read');
 ($status, $out, $err) = $coordinator->psql('shop', 'SELECT count(*) FROM orders WHERE id @# 4');
-like($err, qr/could not connect to server "node1"/, 'and the error for its own names the node');
+like($err, qr/could not connect to server "node1"/, 'with a node down, the error for a read of its shards names it');
 ($status, $out, $err) = $coordinator->psql('shop', "INSERT INTO orders VALUES (hot_uuid(4), 'lost', 0)");
-like($err, qr/could not connect to server "node1"/, 'also for a new row');
+like($err, qr/could not connect to server "node1"/,
+	'with a node down, the error for an insert into its shards names it');
 query("INSERT INTO orders VALUES (hot_uuid(5), 'kept', 0)");
 $nodes[1]->start;
 is(query("DELETE FROM orders WHERE customer = 'kept' RETURNING hot_shard(id)"),
-	'5', 'what was written meanwhile is there');
-is(query('SELECT count(*), sum(total) FROM orders'), $before, 'and all else when it comes back');
+	'5', 'a row that was inserted while a node was down exists');
+is(query('SELECT count(*), sum(total) FROM orders'), $before, 'all rows exist when the node is up again');
 
-# One more node takes a partition with the rows that the document made.
+# A partition moves to a new node. It has the rows that the document inserts.
 query("DELETE FROM orders WHERE id @# 7;
 	   INSERT INTO orders SELECT hot_uuid(7), 'customer ' || n, n FROM generate_series(7, 100000, 16) AS n");
 push @nodes, start_shop_server('node3');
 run_document('fdw-new-node', $nodes[3], '-U', 'shop');
 run_document('fdw-add-node', $coordinator);
 my ($rows, $in) = seen_on($coordinator, 'SELECT count(*) FROM orders WHERE id @# 7', @nodes);
-is("$rows on $in", '6250 on 3', 'a partition that has moved is read on its new node');
-is(query('SELECT count(*) FROM orders'), (split /\|/, $before)[0], 'and nothing is lost');
+is("$rows on $in", '6250 on 3', 'a partition that has moved is read only on its new node');
+is(query('SELECT count(*) FROM orders'), (split /\|/, $before)[0], 'no row is lost when a partition moves');
 $nodes[1]->safe_psql('shop', 'DROP TABLE orders_7');
-is(query('SELECT count(*) FROM orders WHERE id @# 7'), '6250', 'its old node has no part in it');
+is(query('SELECT count(*) FROM orders WHERE id @# 7'), '6250',
+	'a partition that has moved is read without its old node');
 
 # A dump of a node can be restored into another database.
 my $dump = PostgreSQL::Test::Utils::tempdir() . '/dump.sql';
-$nodes[0]->command_ok([ 'pg_dump', '-f', $dump, '-d', $nodes[0]->connstr('shop') ], 'pg_dump');
+$nodes[0]->command_ok([ 'pg_dump', '-f', $dump, '-d', $nodes[0]->connstr('shop') ], 'pg_dump writes a node');
 $nodes[0]->safe_psql('postgres', 'CREATE DATABASE restored');
 $nodes[0]->command_ok([ 'psql', '-Xq', '-v', 'ON_ERROR_STOP=1', '-f', $dump, '-d', $nodes[0]->connstr('restored') ],
-	'and psql');
+	'psql restores the dump of a node');
 my $partitions = 'SELECT tableoid::regclass, count(*) FROM orders GROUP BY tableoid ORDER BY tableoid::regclass::text';
 is($nodes[0]->safe_psql('restored', $partitions), $nodes[0]->safe_psql('shop', $partitions),
-	'give the same partitions with the same rows');
+	'the restored node has the same partitions with the same rows');
 
 $_->stop for @nodes, $coordinator;
 

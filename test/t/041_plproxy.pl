@@ -1,4 +1,4 @@
-# Shards on two servers, behind functions of PL/Proxy on a third.
+# Shards are on two servers. Functions of PL/Proxy on a third server call them.
 use strict;
 use warnings;
 use FindBin;
@@ -20,7 +20,7 @@ my $proxy = start_shop_server('proxy');
 my @blocks = blocks($document, 'plproxy-node');
 run_blocks('sharding-plproxy.md, plproxy-node', $nodes[$_], 'shop', \@blocks, '-U', 'shop', '-v', "node=$_") for 0 .. 1;
 
-# Runs the document's blocks for the proxy, with these servers for the hosts that it names.
+# Runs blocks of the document on the proxy, with these servers in place of its hosts.
 sub run_on_proxy
 {
 	my ($label) = @_;
@@ -34,15 +34,15 @@ sub run_on_proxy
 
 run_on_proxy('plproxy-proxy');
 
-# PL/Proxy's entry is the remainder, for negative shards too; the nodes' own partitions refuse anything else.
+# The remainder chooses the node, for negative shards too. The nodes' own partitions refuse rows of other shards.
 $proxy->safe_psql('shop',
 	"SELECT add_order(hot_uuid(s), 'any') FROM unnest(ARRAY[-1, -2, -2147483648, 2147483647, 65536]) AS s");
 is($nodes[$_]->safe_psql('shop',
 		"SELECT count(*), count(*) FILTER (WHERE hot_shard_remainder(hot_shard(id), 4) % 2 <> $_) FROM orders"),
-	(403, 402)[$_] . '|0', "node $_ has its rows and no others")
+	(403, 402)[$_] . '|0', "node $_ has the rows of its shards, and no others")
   for 0 .. 1;
 
-# Each call reaches one node.
+# Each call reaches the node of its shard, and no other.
 for my $shard (6, 7)
 {
 	my $node = $shard % 2;
@@ -52,7 +52,7 @@ for my $shard (6, 7)
 	while (my ($call, $expected) = splice @calls, 0, 2)
 	{
 		my ($result, $in) = seen_on($proxy, $call, @nodes);
-		is("$result on $in", "$expected on $node", 'a call is seen on one node');
+		is("$result on $in", "$expected on $node", "a call reaches only the node of its shard: $call");
 	}
 }
 
@@ -60,13 +60,15 @@ for my $shard (6, 7)
 my $mine = $nodes[0]->safe_psql('shop', 'SELECT id FROM orders WHERE id @# 6 LIMIT 1');
 my $its = $nodes[1]->safe_psql('shop', 'SELECT id FROM orders WHERE id @# 7 LIMIT 1');
 $nodes[1]->stop('immediate');
-is($proxy->safe_psql('shop', "SELECT id FROM get_order('$mine')"), $mine, 'with a node down the other answers');
+is($proxy->safe_psql('shop', "SELECT id FROM get_order('$mine')"), $mine,
+	'with a node down, orders on the other node are read');
 my ($status, $out, $err) = $proxy->psql('shop', "SELECT id FROM get_order('$its')");
-like($err, qr/connection to server/, 'and the error says that the connection failed');
+like($err, qr/connection to server/, 'with a node down, the error for its orders says that the connection failed');
 $nodes[1]->start;
-is($proxy->safe_psql('shop', "SELECT id FROM get_order('$its')"), $its, 'it comes back');
+is($proxy->safe_psql('shop', "SELECT id FROM get_order('$its')"), $its,
+	'orders on the node are read when it is up again');
 
-# One more node takes a partition.
+# A partition moves to a new node.
 $nodes[1]->safe_psql('shop', 'DELETE FROM orders WHERE customer = \'new\'');
 push @nodes, start_shop_server('node2');
 run_blocks('sharding-plproxy.md, plproxy-node', $nodes[2], 'shop', \@blocks, '-U', 'shop', '-v', 'node=4');
@@ -75,10 +77,11 @@ my $dump = PostgreSQL::Test::Utils::tempdir() . '/dump.sql';
 $nodes[1]->command_ok([ 'pg_dump', '--data-only', '--table=orders_3', '-f', $dump, '-d', $nodes[1]->connstr('shop') ],
 	'pg_dump takes the rows of a partition');
 $nodes[2]->command_ok([ 'psql', '-Xq', '-v', 'ON_ERROR_STOP=1', '-f', $dump, '-d', $nodes[2]->connstr('shop') ],
-	'and psql brings them');
+	'psql inserts the rows of a partition into the new node');
 $nodes[1]->safe_psql('shop', 'DROP TABLE orders_3');
 run_on_proxy('plproxy-add-node');
-is($proxy->safe_psql('shop', "SELECT id FROM get_order('$its')"), $its, 'and its orders are found there');
+is($proxy->safe_psql('shop', "SELECT id FROM get_order('$its')"), $its,
+	'orders of a partition that has moved are found on the new node');
 
 $_->stop for @nodes, $proxy;
 

@@ -1,4 +1,4 @@
-# Two servers both write, and replicate to each other: no two keys are the same.
+# Two servers write to a table, and replicate it to each other. No two rows have the same key.
 use strict;
 use warnings;
 use FindBin;
@@ -21,7 +21,7 @@ sub other
 	return 'other=host=' . $servers[ 1 - $here ]->host . ' port=' . $servers[ 1 - $here ]->port . " dbname=$database";
 }
 
-# Waits until each server has what the other has written.
+# Waits until each server has replayed what the other has written.
 sub wait_for_both
 {
 	my ($database) = @_;
@@ -34,7 +34,7 @@ sub wait_for_both
 	}
 }
 
-# The servers are set up as the document says, and write at the same time.
+# write_on_both(DATABASE, LABEL, LABEL): sets up both servers by blocks of the document. Both write at the same time.
 sub write_on_both
 {
 	my ($database, $table, $subscription) = @_;
@@ -59,24 +59,25 @@ sub write_on_both
 		IPC::Run::start([ 'pgbench', '-n', '-c', $clients, '-j', $clients, '-t', $transactions, '-f', $script,
 				'-h', $_->host, '-p', $_->port, $database ], '>', '/dev/null', '2>', '/dev/null')
 	} @servers;
-	ok($_->finish, "$database: a server's clients have written") for @running;
+	ok($_->finish, "$database: pgbench writes without errors") for @running;
 	wait_for_both($database);
 
 	my @contents = map {
 		$_->safe_psql($database,
 			"SELECT count(*), count(DISTINCT id), md5(string_agg(id || customer, '' ORDER BY id)) FROM orders")
 	} @servers;
-	like($contents[0], qr/^$written\|$written\|/, "$database: all rows are there, each with a key of its own");
-	is($contents[1], $contents[0], 'and the same on both servers');
+	like($contents[0], qr/^$written\|$written\|/, "$database: all rows exist, each with a key of its own");
+	is($contents[1], $contents[0], "$database: both servers have the same rows");
 	for my $server (@servers)
 	{
-		is(Comb::replication_errors($server, $database), '0', 'without an error');
+		is(Comb::replication_errors($server, $database), '0',
+			"$database: the subscription on " . $server->name . ' has no errors');
 	}
 }
 
 write_on_both('by_shard', 'replica', 'replica-subscription');
 is($servers[$_]->safe_psql('by_shard', 'SELECT hot_shard(id), count(*) FROM orders GROUP BY 1 ORDER BY 1'),
-	'0|' . $written / 2 . "\n1|" . $written / 2, 'half of them are of each shard')
+	'0|' . $written / 2 . "\n1|" . $written / 2, "server $_ has as many rows of each shard")
   for 0 .. 1;
 # A server's changes to its own rows are replicated.
 $servers[$_]->safe_psql('by_shard', "
@@ -85,7 +86,8 @@ $servers[$_]->safe_psql('by_shard', "
   for 0 .. 1;
 wait_for_both('by_shard');
 is($servers[$_]->safe_psql('by_shard', 'SELECT customer, hot_shard(id), count(*) FROM orders GROUP BY 1, 2 ORDER BY 1'),
-	'changed on 0|0|' . ($written / 2 - 1) . "\nchanged on 1|1|" . ($written / 2 - 1), 'changes reach the other server')
+	'changed on 0|0|' . ($written / 2 - 1) . "\nchanged on 1|1|" . ($written / 2 - 1),
+	"server $_ has the changes of both servers")
   for 0 .. 1;
 
 $_->safe_psql('by_shard', 'DROP SUBSCRIPTION theirs') for @servers;

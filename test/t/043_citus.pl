@@ -32,15 +32,15 @@ my $document = "$ENV{SANDBOX}/comb/doc/sharding-citus.md";
 run_blocks('sharding-citus.md', $coordinator, 'shop', [ blocks($document, 'citus') ]);
 
 is($_->safe_psql('shop', q{SELECT count(*) FROM pg_extension WHERE extname = 'comb'}),
-	'1', 'Citus creates the extension on each node')
+	'1', 'Citus creates the extension on ' . $_->name)
   for @workers;
 
-# A query by id is one task: with a constant, and prepared, also after the five executions that PostgreSQL plans one by
+# A query by id is one task, with a constant and prepared, even after the five executions that PostgreSQL plans one by
 # one. With force_generic_plan Citus raises an error, because it has no generic plan for an expression of a parameter.
 my $id = $coordinator->safe_psql('shop', 'SELECT id FROM orders WHERE shard = 7 LIMIT 1');
 my $condition = 'EXPLAIN (COSTS OFF) SELECT * FROM orders WHERE shard = hot_shard';
 like($coordinator->safe_psql('shop', "$condition('$id') AND id = '$id'"), qr/Task Count: 1$/m,
-	'a read by id is a query for one node');
+	'a read by id is one task');
 for my $mode ('force_custom_plan', 'auto')
 {
 	my @sizes = map { -s $_->logfile } @workers;
@@ -48,14 +48,14 @@ for my $mode ('force_custom_plan', 'auto')
 			SET plan_cache_mode = $mode;
 			PREPARE by_id(uuid) AS SELECT hot_shard(id) FROM orders WHERE shard = hot_shard(\$1) AND id = \$1;"
 			  . "EXECUTE by_id('$id');" x 8),
-		join("\n", (7) x 8), "$mode: a prepared read by id gives the row each time");
+		join("\n", (7) x 8), "$mode: a prepared read by id returns the row each time");
 	my @in = grep { slurp_file($workers[$_]->logfile, $sizes[$_]) =~ /SELECT.*orders_\d+/ } 0 .. $#workers;
-	is(scalar @in, 1, 'and is seen on one node');
+	is(scalar @in, 1, "$mode: a prepared read by id reaches one node");
 }
 unlike(
 	$coordinator->safe_psql(
 		'shop', "EXPLAIN (COSTS OFF) SELECT * FROM events WHERE id >= now() - interval '1 hour'"),
-	qr/events_past/, 'a time leaves out partitions on the nodes');
+	qr/events_past/, 'a condition on time prunes partitions on the nodes');
 
 # A shard moves to the other node, and its rows are found there.
 my $placement = q{SELECT nodename || ' ' || nodeport FROM citus_shards
@@ -65,9 +65,10 @@ $coordinator->safe_psql('shop', q{
 	SELECT citus_move_shard_placement(shardid, s.nodename, s.nodeport, n.nodename, n.nodeport, 'block_writes')
 	FROM citus_shards AS s JOIN pg_dist_node AS n ON n.groupid > 0 AND (n.nodename, n.nodeport) <> (s.nodename, s.nodeport)
 	WHERE table_name = 'orders'::regclass AND shardid = get_shard_id_for_distribution_column('orders', 7)});
-isnt($coordinator->safe_psql('shop', $placement), $before, 'a shard moves');
+isnt($coordinator->safe_psql('shop', $placement), $before,
+	'citus_move_shard_placement() moves a shard to the other node');
 is($coordinator->safe_psql('shop', 'SELECT count(*), count(*) FILTER (WHERE shard = hot_shard(id)) FROM orders'),
-	'800|800', 'with its rows');
+	'800|800', 'all rows exist after a shard has moved');
 
 # A table that is partitioned by the shard is distributed by the id.
 is($coordinator->safe_psql('shop', q{
@@ -81,7 +82,7 @@ is($coordinator->safe_psql('shop', q{
 	SELECT count(*) FROM parcels_1}) =~ s/^\n//r,
 	"80|10\n40", 'a table partitioned by hot_shard_ops is distributed by id');
 unlike($coordinator->safe_psql('shop', 'EXPLAIN (COSTS OFF) SELECT * FROM parcels WHERE id @# 3'), qr/parcels_0/,
-	'and a shard leaves out partitions on the nodes');
+	'a condition on the shard prunes partitions on the nodes');
 
 # INSERT ... SELECT from another distributed table makes ids on the nodes. Each node has an order of its own.
 $coordinator->safe_psql('shop', q{
@@ -91,8 +92,9 @@ $coordinator->safe_psql('shop', q{
 	INSERT INTO copies (of) SELECT id FROM parcels});
 is($coordinator->safe_psql('shop', q{
 		SELECT count(*), count(DISTINCT id), bool_and(comb_timestamp(id) > now() - interval '1 hour') FROM copies}),
-	'80|80|t', 'INSERT ... SELECT between distributed tables makes ids');
-like(slurp_file($_->logfile), qr/SELECT \S*comb_uuid\(\) AS id/, 'on each node') for @workers;
+	'80|80|t', 'INSERT ... SELECT between distributed tables makes different ids of the present time');
+like(slurp_file($_->logfile), qr/SELECT \S*comb_uuid\(\) AS id/,
+	'INSERT ... SELECT makes ids on ' . $_->name) for @workers;
 
 $_->stop for @nodes;
 

@@ -1,5 +1,5 @@
-# The lines of doc/sharding.md that read a shard in other languages, run on HotGuid's own ids. A language that is not
-# installed is skipped.
+# The lines of doc/sharding.md that read a shard in other languages read it from HotGuid's own ids. A language that is
+# not installed is skipped.
 use strict;
 use warnings;
 use PostgreSQL::Test::Utils;
@@ -11,9 +11,8 @@ my @ids = map { (split /,/)[0] } @vectors;
 my $expected = join "\n", map { (split /,/)[1] } @vectors;
 my $scratch = PostgreSQL::Test::Utils::tempdir();
 
-
-# For each language: the programs it needs, the name of the file, the command that runs it, and the code around the
-# line.
+# For each language: the programs that it needs, the name of the file, the command that runs it, and the code in which
+# LINE is replaced.
 my %programs = (
 	python => [ ['python3'], 'shard.py', 'python3 shard.py', <<'CODE'],
 import sys, uuid
@@ -55,7 +54,7 @@ for my $language (sort keys %programs)
 {
 	my ($needs, $file, $command, $code) = @{ $programs{$language} };
 	my ($line) = slurp_file("$top/doc/sharding.md") =~ /^```$language\n(.*)\n```$/m;
-	ok(defined $line, "there is a line in $language");
+	ok(defined $line, "doc/sharding.md has a line in $language");
   SKIP:
 	{
 		for my $program (@$needs)
@@ -66,7 +65,7 @@ for my $language (sort keys %programs)
 		append_to_file("$scratch/$file", $code);
 		my $output = `cd '$scratch' && $command @ids 2>&1`;
 		chomp $output;
-		is($output, $expected, "and it reads the shards, in $language");
+		is($output, $expected, "the line in $language reads the shards");
 	}
 }
 

@@ -1,5 +1,5 @@
-# Ids of layouts from several sessions at once. No tick of process_ticks and no stamp of postgres and v7 is used twice
-# on a server. The ids of each layout ascend in the order of the system for which it is made.
+# Several sessions make ids of layouts at once. No tick of process_ticks and no stamp of postgres and v7 is used twice
+# on a server. The ids of each layout ascend in the order of the layout's own database.
 use strict;
 use warnings;
 use FindBin;
@@ -25,32 +25,33 @@ $node->command_ok([ 'pgbench', '-n', '-c', $clients, '-j', 2, '-t', $transaction
 my $ids = $clients * $transactions * 500;
 is($node->safe_psql('postgres', q{
 		SELECT count(DISTINCT right(id::text, 17)) FROM (SELECT a AS id FROM made UNION ALL SELECT d FROM made) AS m}),
-	2 * $ids, 'no tick is given twice');
+	2 * $ids, 'no tick is used twice');
 is($node->safe_psql('postgres', q{
 	SELECT count(DISTINCT substring(bits, 1, 48) || substring(bits, 53, 12) || substring(bits, 67, 4))
 	FROM (SELECT b AS id FROM made UNION ALL SELECT c FROM made) AS m,
 	     LATERAL (SELECT ('x' || replace(id::text, '-', ''))::bit(128) AS bits) AS x}),
-	2 * $ids, 'no stamp is given twice');
+	2 * $ids, 'no stamp is used twice');
 is($node->safe_psql('postgres',
 		q{SELECT count(DISTINCT left(a::text, 18)) || ' ' || count(DISTINCT session) FROM made}),
-	"$clients $clients", 'each session has eight bytes of its own');
+	"$clients $clients", 'each session has eight bytes of its own in its process_ticks ids');
 
 my $stress = Comb::build_stress();
 for my $layout (
 	qw(mssql oracle legacy legacy_postgres sequential_string sequential_binary sequential_end process_ticks ticks))
 {
 	ok(Comb::run_stress($stress, $node, $_, 1_000_000, 'server', $layout),
-		"$layout: a million ids ascend, sessions: $_")
+		"$layout: a million ids of $_ sessions ascend")
 	  for 1, 4;
 }
 
-# The program reports ids that are out of order: those of one millisecond whose other bits are random.
+# test/stress fails for ids that are out of order: ids of one millisecond whose other bits are random.
 $node->safe_psql('postgres', q{
 	CREATE SCHEMA wrong;
 	CREATE FUNCTION wrong.comb_generate(layout text) RETURNS uuid LANGUAGE sql AS
 	$$SELECT public.comb_generate('mssql', clock_timestamp())$$;
 	ALTER DATABASE postgres SET search_path = wrong, public});
-ok(!Comb::run_stress($stress, $node, 1, 100_000, $_, 'mssql'), "ids of the clock alone have no $_ order")
+ok(!Comb::run_stress($stress, $node, 1, 100_000, $_, 'mssql'),
+	"test/stress finds that ids with only the clock's time have no $_ order")
   for 'server', 'session';
 $node->stop;
 

@@ -1,4 +1,4 @@
-# The aggregates of doc/faq.md: their results, the index, parallel workers, and a server that has its own.
+# The aggregates of doc/faq.md: their results, with an index, with parallel workers, and on a server that has its own.
 use strict;
 use warnings;
 use FindBin;
@@ -22,7 +22,7 @@ INSERT INTO keys SELECT comb_uuid(), CASE WHEN n % 3 > 0 THEN gen_random_uuid() 
 ANALYZE keys;
 SQL
 
-# With and without an index, by this server's own where it has them, and by these.
+# Each of them returns the same with and without an index, as do the server's own aggregates where it has some.
 for my $of ('id', 'other')
 {
 	for my $schema ('public', $own ? 'pg_catalog' : ())
@@ -31,20 +31,21 @@ for my $of ('id', 'other')
 			SELECT $schema.min($of) = (SELECT $of FROM keys WHERE $of IS NOT NULL ORDER BY $of LIMIT 1),
 			       $schema.max($of) = (SELECT $of FROM keys WHERE $of IS NOT NULL ORDER BY $of DESC LIMIT 1),
 			       $schema.min($of) FILTER (WHERE false) IS NULL FROM keys}),
-			't|t|t', "$schema: least and greatest $of");
+			't|t|t', "$schema: min() and max() of column $of are right");
 	}
 }
 my $plan = $node->safe_psql('postgres', 'EXPLAIN (COSTS OFF) SELECT public.max(id), public.min(id) FROM keys');
-like($plan, qr/Limit.*Index Only Scan Backward.*Limit.*Index Only Scan using/s, 'the index has them at its ends');
+like($plan, qr/Limit.*Index Only Scan Backward.*Limit.*Index Only Scan using/s,
+	'min() and max() read the ends of the index');
 $plan = $node->safe_psql('postgres', q{
 	SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;
 	EXPLAIN (COSTS OFF) SELECT public.max(other), public.min(other) FROM keys});
-like($plan, qr/Finalize Aggregate.*Gather.*Partial Aggregate/s, 'parallel workers share the work');
+like($plan, qr/Finalize Aggregate.*Gather.*Partial Aggregate/s, 'parallel workers compute min() and max()');
 
 run_blocks('faq.md', $node, 'postgres', [ blocks($faq, 'min-max-drop') ]);
 is($node->safe_psql('postgres', q{
 	SELECT count(*) FROM pg_proc WHERE pronamespace = 'public'::regnamespace AND proname ~ '^(min|max|uuid_.*er)$'}),
-	'0', 'and nothing is left of them');
+	'0', 'the FAQ drops all objects of the aggregates');
 
 $node->stop;
 done_testing();

@@ -16,7 +16,7 @@ for my $schema ('public', 'ids')
 	restore_sample($node, "with_$schema", $node, "${_}_$schema", $_) for 'custom', 'directory';
 }
 like(sample_contents($node, 'with_ids'), qr/'2026-11-01': by_time_oct\n.* 7: by_shard_3$/,
-	'queries read one partition each');
+	'queries of the sample read one partition each');
 
 $node->stop;
 done_testing();

@@ -11,7 +11,7 @@ use Test::More;
 
 my $node = Comb::start_server('main');
 
-# The schema of each object of the extension that has one.
+# Returns the schemas of the extension's objects.
 sub schemas
 {
 	return $node->safe_psql($_[0], q{
@@ -24,10 +24,10 @@ sub schemas
 make_sample($node, 'moved', 'public');
 my $before = sample_contents($node, 'moved');
 $node->safe_psql('moved', 'CREATE SCHEMA ids; ALTER EXTENSION comb SET SCHEMA ids');
-is(schemas('moved'), 'ids', 'all of the extension is moved');
-# The queries differ only in the schema of an operator.
+is(schemas('moved'), 'ids', 'SET SCHEMA moves all objects of the extension');
+# The queries of sample_contents() differ only in the schema of an operator.
 (my $after = sample_contents($node, 'moved')) =~ s/OPERATOR\(ids\./OPERATOR(public./g;
-is_deeply([ split /\n/, $after ], [ split /\n/, $before ], 'tables, views and partitions go on with it');
+is_deeply([ split /\n/, $after ], [ split /\n/, $before ], 'the sample has the same contents after SET SCHEMA');
 accepts_new_rows($node, 'moved');
 
 $node->safe_psql('postgres', 'CREATE ROLE owner LOGIN; CREATE DATABASE owned OWNER owner');
@@ -35,13 +35,14 @@ my @as_owner = (extra_params => [ '-U', 'owner' ]);
 $node->safe_psql('owned',
 	'CREATE EXTENSION comb; CREATE SCHEMA ids; CREATE TABLE made (id uuid PRIMARY KEY DEFAULT comb_uuid())', @as_owner);
 my ($status, $out, $err) = $node->psql('owned', 'ALTER EXTENSION comb SET SCHEMA ids', @as_owner);
-like($err, qr/must be owner of function/, 'the owner of the database, who created it, may not');
-is(schemas('owned'), 'public', 'and nothing is moved');
+like($err, qr/must be owner of function/,
+	'the owner of the database, who created the extension, cannot call SET SCHEMA');
+is(schemas('owned'), 'public', 'SET SCHEMA without the privilege moves nothing');
 $node->safe_psql('owned', 'ALTER EXTENSION comb SET SCHEMA ids');
 my $made = q{SHOW search_path;
 	INSERT INTO made DEFAULT VALUES RETURNING ids.comb_timestamp(id) > now() - interval '1 min'};
 is($node->safe_psql('owned', $made, @as_owner),
-	qq{"\$user", public\nt}, 'a superuser does, and defaults need no search path');
+	qq{"\$user", public\nt}, 'after SET SCHEMA by a superuser, defaults work without the schema in the search path');
 
 $node->stop;
 done_testing();

@@ -15,20 +15,20 @@ my $standby = PostgreSQL::Test::Cluster->new('standby');
 $standby->init_from_backup($primary, 'copy', has_streaming => 1);
 $standby->start;
 
-# The sample is made while the standby follows.
+# The sample is created while the standby replays.
 make_sample($primary, 'followed', 'ids');
 accepts_new_rows($primary, 'followed');
 $primary->wait_for_catchup($standby);
 same_sample($standby, 'followed', sample_contents($primary, 'followed')); # while it is a standby
 
-# Logical replication: the subscriber has the same tables, and gets rows with the publisher's ids.
+# A subscriber of logical replication has the same tables, and receives rows with the publisher's ids.
 my $subscriber = Comb::start_server('subscriber');
 make_database($subscriber, 'followed');
 my $schema = PostgreSQL::Test::Utils::tempdir() . '/schema';
 $primary->command_ok([ 'pg_dump', '-Fc', '--schema-only', '-f', $schema, $primary->connstr('followed') ],
-	'the schema is dumped');
+	'pg_dump writes the schema of the publisher');
 $subscriber->command_ok([ 'pg_restore', '--exit-on-error', '-d', $subscriber->connstr('followed'), $schema ],
-	'and restored');
+	'pg_restore creates the schema on the subscriber');
 $primary->safe_psql('followed', 'CREATE PUBLICATION everything FOR ALL TABLES');
 $subscriber->safe_psql('followed',
 	q{CREATE SUBSCRIPTION everything CONNECTION '} . $primary->connstr . q{ dbname=followed' PUBLICATION everything});
@@ -48,18 +48,19 @@ SQL
 $primary->wait_for_catchup('everything');
 $_->safe_psql('followed', 'REFRESH MATERIALIZED VIEW days') for $primary, $subscriber;
 same_sample($subscriber, 'followed', sample_contents($primary, 'followed'));
-cmp_ok($subscriber->safe_psql('followed', 'SELECT count(*) FROM orders'), '>', 1000, 'the new ones, too');
-is(Comb::replication_errors($subscriber, 'followed'), '0', 'without an error');
+cmp_ok($subscriber->safe_psql('followed', 'SELECT count(*) FROM orders'), '>', 1000,
+	'the subscriber has the 1000 new orders');
+is(Comb::replication_errors($subscriber, 'followed'), '0', 'the subscription has no errors');
 $subscriber->safe_psql('followed', 'DROP SUBSCRIPTION everything');
 accepts_new_rows($subscriber, 'followed');
 $subscriber->stop;
 
-# The promoted standby continues where the primary ended.
+# The promoted standby has the same rows as before, and takes new rows.
 $primary->wait_for_catchup($standby);
 my $read = sample_contents($standby, 'followed');
 $primary->stop;
 $standby->promote;
-is(sample_contents($standby, 'followed'), $read, 'a promoted standby has what it read');
+is(sample_contents($standby, 'followed'), $read, 'a promoted standby has the same contents as before its promotion');
 accepts_new_rows($standby, 'followed');
 $standby->stop;
 

@@ -1,4 +1,4 @@
-# COPY, CREATE TABLE LIKE, expression indexes, and row-level security with leakproof functions.
+# COPY, CREATE TABLE LIKE, expression indexes, and row-level security with leakproof functions work with comb.
 use strict;
 use warnings;
 use FindBin;
@@ -46,9 +46,10 @@ for my $format ('text', 'csv', 'binary')
 	sql("COPY orders ($columns) TO '$scratch/$format' (FORMAT $format)");
 	sql("CREATE TABLE by_$format (LIKE orders INCLUDING ALL)");
 	sql("COPY by_$format ($columns) FROM '$scratch/$format' (FORMAT $format)");
-	is(sql("SELECT count(*) FROM (TABLE orders INTERSECT TABLE by_$format) AS same"), '10000', "COPY in format $format");
+	is(sql("SELECT count(*) FROM (TABLE orders INTERSECT TABLE by_$format) AS same"), '10000',
+		"COPY in format $format writes and reads the same rows");
 }
-# Defaults fill columns that a file lacks. Text that is no uuid is refused.
+# Defaults fill columns that a file lacks. Rows that violate a constraint, and unknown layouts, raise an error.
 my ($status, $out, $err) = $node->psql('postgres', <<'SQL');
 \set VERBOSITY sqlstate
 \set ON_ERROR_STOP off
@@ -63,10 +64,11 @@ guid
 \.
 SELECT created > now() - interval '1 min', shard FROM orders ORDER BY id DESC LIMIT 1;
 SQL
-is(join(' ', $err =~ /ERROR:  (\w+)/g), '23514 22023', 'COPY refuses what a table does not take');
-is($out, 't|7', 'and defaults fill what a file has not');
+is(join(' ', $err =~ /ERROR:  (\w+)/g), '23514 22023',
+	'COPY refuses a row that violates a check, and an unknown layout');
+is($out, 't|7', 'defaults fill columns that a file lacks');
 
-# CREATE TABLE LIKE copies columns, defaults, constraints and indexes, under other names.
+# CREATE TABLE LIKE copies columns, defaults, constraints and indexes, except for their names.
 sub definition
 {
 	my $definition = sql("
@@ -79,10 +81,10 @@ sub definition
 		FROM pg_index WHERE indrelid = '$_[0]'::regclass ORDER BY 1");
 	return [ split /\n/, $definition ];
 }
-is_deeply(definition('by_csv'), definition('orders'), 'CREATE TABLE LIKE makes the same');
-cmp_ok(scalar @{ definition('orders') }, '>', 14, 'which is not nothing');
+is_deeply(definition('by_csv'), definition('orders'), 'CREATE TABLE LIKE copies the definition');
+cmp_ok(scalar @{ definition('orders') }, '>', 14, 'the definition has more than 14 lines');
 is(sql(q{INSERT INTO by_csv DEFAULT VALUES RETURNING created > now() - interval '1 min', shard}),
-	't|7', 'and it takes new rows');
+	't|7', 'a table made by CREATE TABLE LIKE takes new rows');
 sql('DROP TABLE by_text, by_csv, by_binary');
 
 # The planner uses expression indexes, and their results are right.
@@ -100,8 +102,9 @@ sub conditions_of
 for my $condition (sort keys %conditions)
 {
 	my ($expression) = $condition =~ /^(\w+)/;
-	like(conditions_of($condition, 'none'), qr/\b$expression\(/, "$expression() is looked up in its index");
-	is(sql("SELECT count(*) FROM orders WHERE $condition"), $conditions{$condition}, 'which has the right rows');
+	like(conditions_of($condition, 'none'), qr/\b$expression\(/, "the planner uses the index on $expression()");
+	is(sql("SELECT count(*) FROM orders WHERE $condition"), $conditions{$condition},
+		"the index on $expression() finds the right rows");
 }
 
 # Under row-level security, the planner evaluates a condition before the policy only if it is leakproof.
@@ -118,17 +121,19 @@ my %secured = (
 	"hot_shard(hot) = 2" => qr/hot_shard\(hot\) = 2/);
 for my $condition (sort keys %secured)
 {
-	like(conditions_of($condition, 'none'), $secured{$condition}, "$condition has an index");
-	like(conditions_of($condition, 'reader'), $secured{$condition}, 'and has it under row-level security');
+	like(conditions_of($condition, 'none'), $secured{$condition}, "$condition: the planner uses an index");
+	like(conditions_of($condition, 'reader'), $secured{$condition},
+		"$condition: the planner uses an index under row-level security");
 }
 my $of_an_hour = q{SELECT count(*), count(DISTINCT owner) FROM orders WHERE id <@ '[2026-11-02,2026-11-02 01:00)'};
 is(sql("SET ROLE reader; $of_an_hour"), '30|1',
-	'of whose rows a reader sees his own');
+	'a reader sees only rows that the policy allows');
 # These functions are leakproof. A function that can raise an error is not, and is evaluated after the policy.
 unlike(conditions_of("comb_timestamp(old, 'mssql') < '2026-11-01 01:00'", 'reader'), qr/comb_timestamp/,
-	'comb_timestamp() with a layout waits');
+	'comb_timestamp() with a layout is evaluated after the policy');
 sql('ALTER FUNCTION hot_shard(uuid) NOT LEAKPROOF');
-unlike(conditions_of('hot_shard(hot) = 2', 'reader'), qr/hot_shard/, 'a function that is not leakproof waits');
+unlike(conditions_of('hot_shard(hot) = 2', 'reader'), qr/hot_shard/,
+	'a function that is not leakproof is evaluated after the policy');
 
 $node->stop;
 done_testing();

@@ -1,5 +1,5 @@
-# A database with every kind of object that can use comb is moved from servers of earlier versions, with their own
-# pg_dump and with pg_upgrade. test/in-release passes the folder of these servers in EARLIER.
+# The sample database, which uses comb in every kind of object, is moved from servers of earlier versions, with their
+# own pg_dump and with pg_upgrade. test/in-release passes the folder of these servers in EARLIER.
 use strict;
 use warnings;
 use FindBin;
@@ -12,7 +12,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 my @servers = $ENV{EARLIER} ? glob("$ENV{EARLIER}/*/usr/lib/postgresql/*") : ();
-plan skip_all => 'there is no server of an earlier version to come from' unless @servers;
+plan skip_all => 'there is no server of an earlier version' unless @servers;
 
 my $scratch = PostgreSQL::Test::Utils::tempdir();
 chdir $scratch or BAIL_OUT($!); # pg_upgrade leaves a script in the current folder
@@ -78,9 +78,10 @@ for my $server (@servers)
 	}
 	ok($upgraded, $upgrade) or diag($output);
 	is(join(' ', map { -e $_->data_dir . '/pg_stat/comb.stamp' ? 1 : 0 } $old, $new),
-		'1 0', 'which leaves the saved stamp behind');
+		'1 0', "$upgrade does not copy the saved stamp");
 	$new->start;
-	cmp_ok($new->safe_psql('with_public', 'SELECT comb_uuid()'), 'gt', $last, 'new ids are greater than old ones');
+	cmp_ok($new->safe_psql('with_public', 'SELECT comb_uuid()'), 'gt', $last,
+		"$upgrade: new ids are greater than old ids");
 	for my $database (sort keys %before)
 	{
 		same_sample($new, $database, $before{$database});

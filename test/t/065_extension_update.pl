@@ -1,5 +1,5 @@
-# ALTER EXTENSION comb UPDATE gives the same objects as CREATE EXTENSION, from each released version, and from a version
-# that is made here, because there may be no released one.
+# ALTER EXTENSION comb UPDATE gives the same objects as CREATE EXTENSION. It is tested from each released version, and
+# from a version that this test writes, because there may be no released one.
 use strict;
 use warnings;
 use FindBin;
@@ -17,13 +17,13 @@ my $node = Comb::start_server('main');
 $node->safe_psql('postgres', 'CREATE ROLE owner LOGIN');
 my @as_owner = (extra_params => [ '-U', 'owner' ]);
 
-# Returns the objects of the extension in a database as pg_upgrade's dump describes them.
+# Returns the extension's objects in a database, by name, as pg_upgrade's dump describes them.
 sub objects
 {
 	my ($database) = @_;
 	my ($dump, $err) = run_command([ 'pg_dump', '--schema-only', '--binary-upgrade', $node->connstr($database) ]);
-	is($err, '', "$database: the objects are read");
-	# The numbers of objects and the keys for psql differ each time.
+	is($err, '', "$database: pg_dump reads the objects");
+	# The OIDs of objects and the keys of \restrict differ each time.
 	$dump =~
 	  s/^(SELECT pg_catalog\.binary_upgrade_set_next_.*|-- For binary upgrade, must preserve .*|\\(un)?restrict .*)\n+//mg;
 	my (undef, %objects) = split /^-- Name: (.*?); Schema: .*\n/m, $dump;
@@ -32,7 +32,8 @@ sub objects
 		FROM pg_depend AS d JOIN pg_extension AS e ON refobjid = e.oid AND refclassid = 'pg_extension'::regclass
 		WHERE extname = 'comb' AND deptype = 'e'
 		  AND NOT (classid = 'pg_type'::regclass AND EXISTS (SELECT FROM pg_type WHERE typarray = objid))});
-	is(scalar(() = $dump =~ /^ALTER EXTENSION comb ADD /mg), $members, "all $members");
+	is(scalar(() = $dump =~ /^ALTER EXTENSION comb ADD /mg), $members,
+		"$database: pg_dump describes all $members objects of the extension");
 	return \%objects;
 }
 
@@ -40,7 +41,7 @@ $node->safe_psql('postgres', 'CREATE DATABASE fresh OWNER owner');
 $node->safe_psql('fresh', 'CREATE EXTENSION comb', @as_owner);
 my $fresh = objects('fresh');
 
-# Installs a version and updates it, as a user who is not a superuser. Returns the objects that differ from a new
+# Installs a version and updates it, as a user without superuser rights. Returns the objects that differ from a new
 # installation.
 my $number = 0;
 sub differ_from
@@ -60,17 +61,17 @@ SQL
 	return grep { ($updated->{$_} // '') ne ($fresh->{$_} // '') } sort keys %{ { %$fresh, %$updated } };
 }
 
-# Every version in CHANGELOG.md can be installed and updated, and there are no scripts of other versions.
+# Every version in CHANGELOG.md can be installed and updated. There are no scripts of other versions.
 my @versions = slurp_file("$top/CHANGELOG.md") =~ /^## ([0-9.]+)/mg;
 for my $old (grep { $_ ne $version } @versions)
 {
-	is_deeply([ differ_from($old) ], [], "$old is updated to $version");
+	is_deeply([ differ_from($old) ], [], "$old, updated to $version, has the objects of a new installation");
 }
 my $known = join '|', map { quotemeta } @versions;
 is(join(' ', grep { !m{/comb--($known)(--($known))?\.sql$} } glob "$top/sql/*.sql"),
-	'', 'scripts are of versions in CHANGELOG.md');
+	'', 'every script is of a version in CHANGELOG.md');
 
-# The version made here has half of the objects, and one function and one comment that differ.
+# Version 0.test has half of the objects, and one function and one comment that differ.
 my @statements = split /(?<=;\n)/, slurp_file("$top/sql/comb--$version.sql") =~ s/^\\echo.*\n//r;
 my $before = join '', splice @statements, 0, @statements / 2;
 $before =~ s/^(CREATE FUNCTION (\w+\([^)]*\))[^;]*) LEAKPROOF\n/$1\n/m or BAIL_OUT('no function to change');
@@ -85,13 +86,13 @@ sub script
 }
 script('0.test', $before);
 script("0.test--$version", @changes, @statements);
-cmp_ok(scalar @statements, '>', 20, 'an update with much to do');
-is_deeply([ differ_from('0.test') ], [], 'gives the same as a new installation');
+cmp_ok(scalar @statements, '>', 20, 'the update from 0.test has more than 20 statements');
+is_deeply([ differ_from('0.test') ], [], '0.test, updated, has the objects of a new installation');
 
-# An update that forgets changes is noticed.
+# The comparison finds the changes that an update forgets.
 script('0.bad', $before);
 script("0.bad--$version", @statements);
-is(scalar(() = differ_from('0.bad')), @changes, 'an update that forgets changes is found out');
+is(scalar(() = differ_from('0.bad')), @changes, 'the comparison finds the changes that the update from 0.bad forgets');
 
 unlink glob "$scripts/comb--0.*.sql";
 $node->stop;

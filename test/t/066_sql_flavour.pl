@@ -1,11 +1,11 @@
-# The flavour without a library: it gives what the library gives, and a database that uses it moves to the library, by
-# ALTER EXTENSION comb UPDATE, by dump and restore, and from plain SQL, as its owner made it.
+# The functions of the SQL flavour return what those of the library return. A database that uses the flavour moves to
+# the library, by ALTER EXTENSION comb UPDATE, by dump and restore, and from functions that plain SQL has created.
 use strict;
 use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
+use Comb;
 use Document;
-use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
@@ -35,8 +35,8 @@ for my $case (
 	unlink "$copy/sql/$file";
 	append_to_file("$copy/sql/$file", $text);
 	my $output = `'$copy/sql/portable/generate' $version '$copy' 2>&1`;
-	isnt($?, 0, "the generator fails: $error");
-	like($output, $error, 'and says why');
+	isnt($?, 0, "the generator fails with $error");
+	like($output, $error, "the generator says $error");
 }
 
 # The scripts are written without PostgreSQL, and are those that are installed.
@@ -49,10 +49,7 @@ for my $script ('comb-plain.sql', 'comb-tle.sql')
 
 # ---- the same values and errors ------------------------------------------------------------------------------------
 
-my $node = PostgreSQL::Test::Cluster->new('main');
-$node->init(extra => ['--encoding=UTF8']);
-$node->append_conf('postgresql.conf', "fsync = off\n");
-$node->start;
+my $node = Comb::start_server('main', initdb => ['--encoding=UTF8'], settings => 'fsync = off');
 $node->safe_psql('postgres', 'CREATE ROLE owner LOGIN; CREATE ROLE reader');
 my @as_owner = (extra_params => [ '-U', 'owner' ]);
 
@@ -63,13 +60,13 @@ sub make_database
 	return $database;
 }
 
-# Runs a file with psql, by the owner of the database or by a superuser, and returns what it prints.
+# run_file(DATABASE, FILE, USER): runs a file with psql, and returns what it prints.
 sub run_file
 {
 	my ($database, $file, $user) = @_;
 	my @psql = ('psql', '-XqAt', '-F', ' ', '-U', $user, '-d', $node->connstr($database));
 	my ($out, $err) = run_command([ @psql, '-f', $file ]);
-	is($err, '', "$database: $file runs");
+	is($err, '', "$database: $file runs without errors");
 	return $out;
 }
 
@@ -78,11 +75,12 @@ $node->safe_psql($database, 'CREATE EXTENSION comb');
 run_file($database, "$scripts/comb-plain.sql", 'owner');
 my $superuser = $node->safe_psql('postgres', 'SELECT current_user');
 is(run_file($database, "$top/test/portable/compare.sql", $superuser),
-	slurp_file("$top/test/portable/compare.out") =~ s/\n\z//r, 'the functions give what those of the library give');
+	slurp_file("$top/test/portable/compare.out") =~ s/\n\z//r,
+	'the functions of the flavour return what those of the library return');
 
 # ---- moving to the library -----------------------------------------------------------------------------------------
 
-# What uses comb, made by a user who is no superuser, with comb in a schema.
+# use_comb(NAME, SCHEMA): creates objects that use comb, as a user without superuser rights. comb is in SCHEMA.
 sub use_comb
 {
 	my ($name, $schema) = @_;
@@ -126,23 +124,24 @@ sub contents
 		SET ROLE reader; SELECT id FROM orders ORDER BY id});
 }
 
-# The sample is as it was: the same rows, new ones in their places, constraints that hold.
-sub goes_on
+# moved_as_it_was(NAME, BEFORE): tests that rows are the same, that new rows are inserted, and that constraints refuse
+# wrong ones.
+sub moved_as_it_was
 {
 	my ($name, $before) = @_;
 	is(contents($name), $before, "$name: the rows are the same");
-	is($node->safe_psql($name, <<'SQL', @as_owner), "t\nby_time_rest\nby_shard_1", "$name: new rows come");
+	is($node->safe_psql($name, <<'SQL', @as_owner), "t\nby_time_rest\nby_shard_1", "$name: it accepts new rows");
 INSERT INTO orders DEFAULT VALUES RETURNING created > now() - interval '1 min';
 INSERT INTO by_time DEFAULT VALUES RETURNING tableoid::regclass;
 INSERT INTO by_shard DEFAULT VALUES RETURNING tableoid::regclass;
 SQL
 	my ($status, $out, $err) =
 	  $node->psql($name, q{INSERT INTO orders (id) VALUES ('00000000-0000-0000-0000-000000000000')});
-	like($err, qr/violates check constraint/, "$name: constraints hold");
+	like($err, qr/violates check constraint/, "$name: a constraint refuses a wrong row");
 }
 
-# All rows of the catalogue that make the extension, without the numbers that objects have.
-sub catalogue
+# Returns all rows of the catalog that describe the extension, without OIDs.
+sub catalog
 {
 	my ($name) = @_;
 	return [ split /\n/, $node->safe_psql($name, <<'SQL') ];
@@ -178,13 +177,13 @@ ORDER BY 1;
 SQL
 }
 
-# A new installation, in each schema.
+# A new installation in each schema, to compare with.
 my %fresh;
 for my $schema ('public', 'comb')
 {
 	my $name = make_database("fresh_$schema");
 	$node->safe_psql($name, "CREATE SCHEMA IF NOT EXISTS $schema; CREATE EXTENSION comb SCHEMA $schema", @as_owner);
-	$fresh{$schema} = catalogue($name);
+	$fresh{$schema} = catalog($name);
 }
 
 # By ALTER EXTENSION comb UPDATE.
@@ -194,8 +193,8 @@ $node->safe_psql($database, $create->{sql}, @as_owner);
 use_comb($database, 'public');
 my $before = contents($database);
 $node->safe_psql($database, 'ALTER EXTENSION comb UPDATE', @as_owner);
-is_deeply(catalogue($database), $fresh{public}, 'updated: the catalogue is that of a new installation');
-goes_on($database, $before);
+is_deeply(catalog($database), $fresh{public}, 'updated: the catalog is that of a new installation');
+moved_as_it_was($database, $before);
 
 # With keys of the server's own uuidv7().
 if ($node->pg_version >= 18)
@@ -212,39 +211,42 @@ $database = make_database('dumped');
 $node->safe_psql($database, "CREATE EXTENSION comb VERSION '$version-sql'", @as_owner);
 use_comb($database, 'public');
 $before = contents($database);
-$node->command_ok([ 'pg_dump', '-Fc', '-f', "$scratch/archive", $node->connstr($database) ], 'the flavour is dumped');
+$node->command_ok([ 'pg_dump', '-Fc', '-f', "$scratch/archive", $node->connstr($database) ],
+	'pg_dump writes a database with the flavour');
 $database = make_database('restored');
 $node->command_ok([ 'pg_restore', '--exit-on-error', '-d', $node->connstr($database), "$scratch/archive" ],
-	'and restored');
-is_deeply([ grep { !/ proowner/ } @{ catalogue($database) } ], [ grep { !/ proowner/ } @{ $fresh{public} } ],
-	'restored: the catalogue is that of a new installation');
-goes_on($database, $before);
+	'pg_restore restores it on a server with the library');
+is_deeply([ grep { !/ proowner/ } @{ catalog($database) } ], [ grep { !/ proowner/ } @{ $fresh{public} } ],
+	'restored: the catalog is that of a new installation');
+moved_as_it_was($database, $before);
 
-# From plain SQL, made by a user who is no superuser: on the same server, and by dump and restore.
+# The plain SQL is run by a user without superuser rights. It moves to the library on the same server, and by dump and
+# restore.
 $database = make_database('shop');
 my %to = (PGHOST => $node->host, PGPORT => $node->port, PGUSER => $superuser);
 run_commands($managed, 'plain', $scripts, %to, PGUSER => 'owner', PGDATABASE => $database);
 use_comb($database, 'comb');
 my ($search_path) = blocks($managed, 'plain-search-path');
 $node->safe_psql($database, $search_path->{sql}, @as_owner);
-is($node->safe_psql($database, 'SELECT comb_uuid() IS NOT NULL', @as_owner), 't', 'plain: is on the search path');
+is($node->safe_psql($database, 'SELECT comb_uuid() IS NOT NULL', @as_owner), 't', 'plain: comb_uuid() is on the search path');
 $node->safe_psql($database, "ALTER DATABASE $database RESET search_path");
 $before = contents($database);
 my ($adopt) = map { $_->{sql} } blocks($managed, 'plain-adopt');
 my ($status, $out, $err) = $node->psql($database, $adopt, @as_owner, on_error_stop => 1);
-like($err, qr/permission denied to create extension/, 'plain: its owner cannot make an extension of it');
+like($err, qr/permission denied to create extension/,
+	'plain: the owner of the functions cannot make an extension of them');
 make_database('moved');
 run_commands($managed, 'plain-restore', $scratch,
 	%to, OLD => $node->connstr($database), NEW => $node->connstr('moved'));
 for my $adopted ($database, 'moved')
 {
 	$node->safe_psql($adopted, $adopt);
-	is_deeply(catalogue($adopted), $fresh{comb}, "$adopted: the catalogue is that of a new installation");
-	goes_on($adopted, $before);
+	is_deeply(catalog($adopted), $fresh{comb}, "$adopted: the catalog is that of a new installation");
+	moved_as_it_was($adopted, $before);
 }
 $adopt = "CREATE EXTENSION comb SCHEMA comb VERSION '$version-plain'";
 
-# What somebody has changed after comb-plain.sql is put right, or refused where it cannot be.
+# Functions that were changed after comb-plain.sql are replaced. Operators and domains that were changed are refused.
 $database = make_database('changed');
 run_file($database, "$scripts/comb-plain.sql", 'owner');
 $node->safe_psql($database, <<'SQL', @as_owner);
@@ -254,7 +256,7 @@ ALTER FUNCTION comb.hot_shard(uuid) COST 5 CALLED ON NULL INPUT;
 COMMENT ON FUNCTION comb.comb_uuid() IS 'mine';
 SQL
 $node->safe_psql($database, "$adopt; ALTER EXTENSION comb UPDATE");
-is_deeply(catalogue($database), $fresh{comb}, 'functions that were changed are replaced');
+is_deeply(catalog($database), $fresh{comb}, 'the library replaces functions that were changed');
 for my $change (
 	'CREATE FUNCTION comb.mine(id uuid, at timestamptz) RETURNS bool RETURN true;'
 	. 'DROP OPERATOR comb.>= (timestamptz, uuid), comb.<= (uuid, timestamptz), comb.> (uuid, timestamptz), '
@@ -270,13 +272,13 @@ for my $change (
 	run_file('changed', "$scripts/comb-plain.sql", 'owner');
 	$node->psql('changed', $change, @as_owner);
 	($status, $out, $err) = $node->psql('changed', $adopt);
-	like($err, qr/were changed|does not exist/, 'an operator or a domain that was changed is refused');
+	like($err, qr/were changed|does not exist/, "refused, because an operator or the domain was changed: $change");
 }
 
 # ---- planted objects -----------------------------------------------------------------------------------------------
 
-# Functions and operators that fit the scripts' arguments better than the server's own, in the schema of the extension,
-# where any user could put them: no script calls one.
+# Any user could put functions and operators into the extension's schema that fit the arguments in the scripts better
+# than the server's own. No script calls one.
 sub planted
 {
 	return ('trap()', 'comb_boundary(timestamp)', 'uuid_send(anyelement)', 'count(bigint)',
@@ -314,10 +316,10 @@ for my $old ("$version-sql", "$version-plain")
 	plant($database, $schema);
 	$node->safe_psql($database, "CREATE EXTENSION comb SCHEMA $schema VERSION '$old'");
 	is($node->safe_psql($database, "SET search_path = $schema, pg_catalog; $calls"),
-		't|7|t|15', "$old: calls no planted object");
+		't|7|t|15', "$old: the functions call no planted object");
 	$node->safe_psql($database, 'ALTER EXTENSION comb UPDATE');
 	$node->safe_psql($database, join ';', map { "DROP FUNCTION $schema.$_ CASCADE" } planted());
-	is_deeply(catalogue($database), $fresh{$schema}, "$old: nor does its update");
+	is_deeply(catalog($database), $fresh{$schema}, "$old: the update calls no planted object");
 }
 
 $node->stop;

@@ -1,11 +1,11 @@
-# The SQL flavour through pg_tle, on a server without the files of comb, and its move to the library: where pg_tle is
-# installed.
+# The SQL flavour is installed through pg_tle, on a server without the files of comb, and moves to the library. The test
+# is skipped if pg_tle is not installed.
 use strict;
 use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
+use Comb;
 use Document;
-use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
@@ -25,15 +25,13 @@ sub bring_files_back { system_or_bail("mv '$away'/comb* '$scripts'") }
 
 END { bring_files_back() if defined $away && -e "$away/comb.control" }
 
-my $node = PostgreSQL::Test::Cluster->new('main');
-$node->init(extra => ['--encoding=UTF8']);
-$node->append_conf('postgresql.conf', "shared_preload_libraries = 'pg_tle'\n");
-$node->start;
+my $node =
+  Comb::start_server('main', initdb => ['--encoding=UTF8'], settings => "shared_preload_libraries = 'pg_tle'");
 $node->safe_psql('postgres', 'CREATE ROLE registrar LOGIN; CREATE ROLE owner LOGIN');
 my %to = (PGHOST => $node->host, PGPORT => $node->port, PGUSER => $node->safe_psql('postgres', 'SELECT current_user'));
 my @as_owner = (extra_params => [ '-U', 'owner' ]);
 
-# A database in which the flavour is registered, with the rights that this takes.
+# Creates a database, and registers the flavour in it as a role with only the rights that this needs.
 sub register
 {
 	my ($database) = @_;
@@ -57,9 +55,9 @@ CREATE TABLE orders (
 INSERT INTO orders DEFAULT VALUES;
 SQL
 my ($status, $out, $err) = $node->psql('shop', $remove->{sql}, on_error_stop => 1);
-like($err, qr/other objects depend on it/, 'the flavour stays registered while it is used');
+like($err, qr/other objects depend on it/, 'pg_tle refuses to unregister a flavour that is used');
 
-# The regression tests, in a database that has the flavour already.
+# The regression tests run in a database that has the flavour already.
 register('regression');
 $node->safe_psql('regression', 'CREATE EXTENSION comb');
 my @tests = grep { -e "$top/test/sql/$_.sql" } qw(boundary convert generate hot mask resolution shard timestamp ulid);
@@ -68,23 +66,25 @@ $pg_regress =~ s{/makefiles/pgxs\.mk$}{/test/regress/pg_regress};
 my $log = join ' ', "cd '$top' && '$pg_regress' --use-existing --dbname=regression --inputdir=test --bindir=''",
   "--host='@{[$node->host]}' --port=@{[$node->port]} @tests 2>&1";
 $log = `$log`;
-is($?, 0, 'the regression tests pass') or diag($log);
+is($?, 0, 'the regression tests pass with the flavour from pg_tle') or diag($log);
 
-# To the library, by dump and restore, and on the same server.
+# The database moves to the library, by dump and restore, and on the same server.
 bring_files_back();
 $node->safe_psql('postgres', 'CREATE DATABASE restored TEMPLATE template0 ENCODING UTF8');
 run_commands($managed, 'pg_tle-restore', $scratch,
 	%to, OLD => $node->connstr('shop'), NEW => $node->connstr('restored'));
 $node->safe_psql('restored', 'INSERT INTO orders DEFAULT VALUES');
-is($node->safe_psql('restored', 'SELECT count(*) FROM orders'), '2', 'its tables go on with the library');
+is($node->safe_psql('restored', 'SELECT count(*) FROM orders'), '2', 'a restored table takes new rows with the library');
 
 $node->safe_psql('shop', 'GRANT CREATE ON DATABASE shop TO owner');
 $node->safe_psql('shop', $update->{sql}, @as_owner);
 $node->safe_psql('shop', 'INSERT INTO orders DEFAULT VALUES', @as_owner);
 is($node->safe_psql('shop', "SELECT count(*), min(created) > now() - interval '1 hour' FROM orders"),
-	'2|t', 'tables go on');
-is($node->safe_psql('shop', 'SELECT library_version !~ \'sql\' FROM comb_status()'), 't', 'with the library');
-is($node->safe_psql('shop', $remove->{sql}), 't', 'the flavour can be unregistered, and pg_tle dropped');
+	'2|t', 'a table that uses the flavour takes new rows with the library');
+is($node->safe_psql('shop', 'SELECT library_version !~ \'sql\' FROM comb_status()'), 't',
+	'comb_status() returns the version of the library');
+is($node->safe_psql('shop', $remove->{sql}), 't',
+	'pg_tle unregisters the flavour that is not used any more, and can be dropped');
 $node->safe_psql('shop', 'INSERT INTO orders DEFAULT VALUES');
 
 $node->stop;

@@ -14,7 +14,7 @@ $node->safe_psql('postgres', 'CREATE EXTENSION comb');
 for my $order ('server', 'session')
 {
 	$node->safe_psql('postgres', "ALTER DATABASE postgres SET comb.monotonicity = $order");
-	ok(Comb::run_stress($stress, $node, 8, 50_000_000, $order), "$order order");
+	ok(Comb::run_stress($stress, $node, 8, 50_000_000, $order), "$order order: no id of 50 million repeats");
 }
 $node->stop;
 

@@ -1,5 +1,5 @@
-# The 58 random bits of comb_uuid() and the 38 random bits of hot_uuid(), in a million ids of one session and in ids of
-# a thousand sessions.
+# The random bits of ids pass statistical tests: 58 bits of comb_uuid() and 38 bits of hot_uuid(), in a million ids of
+# one session and in ids of a thousand sessions.
 #
 # With the limits below, good randomness fails about one run of this file in a million.
 use strict;
@@ -73,7 +73,7 @@ sub fips_failures
 	IPC::Run::run(['rngtest'], '<', \$bits, '2>', \my $report);
 	my ($passed) = $report =~ /FIPS 140-2 successes: (\d+)/;
 	my ($failed) = $report =~ /FIPS 140-2 failures: (\d+)/;
-	is($passed + $failed, int(($sample * $kind->{bits} - 32) / 20_000), 'rngtest took all blocks');
+	is($passed + $failed, int(($sample * $kind->{bits} - 32) / 20_000), "rngtest tests all blocks of $kind->{call}");
 	return $failed;
 }
 
@@ -83,15 +83,15 @@ for my $kind (@kinds)
 {
 	note($kind->{call});
 	my $words = words($kind, "SELECT $kind->{call} FROM generate_series(1, $sample)");
-	is(length $words, 8 * $sample, "$sample ids of $kind->{call}");
+	is(length $words, 8 * $sample, "one session makes $sample ids of $kind->{call}");
 	my $worst = deviation($kind, $words);
-	cmp_ok($worst, '<', $limit, 'each bit is as often one as zero, and as often changed as not');
+	cmp_ok($worst, '<', $limit, "$kind->{call}: each bit is one, and changes, in half of the ids");
 	note(sprintf 'worst deviation of %d: %.2f', 2 * $kind->{bits}, $worst);
   SKIP:
 	{
 		skip 'rngtest could not be had', 2 unless $has_rngtest;
 		my $failures = fips_failures($kind, $words);
-		cmp_ok($failures, '<=', $fips_limit, 'FIPS 140-2');
+		cmp_ok($failures, '<=', $fips_limit, "$kind->{call}: the ids pass FIPS 140-2");
 		note("FIPS 140-2 failures: $failures of " . int(($sample * $kind->{bits} - 32) / 20_000) . ' blocks');
 	}
 
@@ -103,11 +103,12 @@ for my $kind (@kinds)
 		'a bit that leans by 1 %' => pack('Q>*', map { rand() < 0.02 ? $_ | 1 << $kind->{bits} - 1 : $_ } @words),
 		'a counter' => pack('Q>*', map { ($_ & ~0xffff) | (++$count & 0xffff) } @words),
 		'words that come twice' => pack('Q>*', map { $words[ $_ >> 1 ] } 0 .. $#words));
-	cmp_ok(deviation($kind, $wrong{$_}), '>', $limit, "$_ is seen") for sort keys %wrong;
+	cmp_ok(deviation($kind, $wrong{$_}), '>', $limit, "$kind->{call}: the count of bits finds $_") for sort keys %wrong;
   SKIP:
 	{
 		skip 'rngtest could not be had', 2 unless $has_rngtest;
-		cmp_ok(fips_failures($kind, $wrong{'a stuck bit'}), '>', $fips_limit, 'the stuck bit by FIPS 140-2, too');
+		cmp_ok(fips_failures($kind, $wrong{'a stuck bit'}), '>', $fips_limit,
+			"$kind->{call}: FIPS 140-2 finds a stuck bit");
 	}
 
 	# Random bits of different sessions are independent. The first id of each session, and the first after a session has
@@ -117,12 +118,13 @@ for my $kind (@kinds)
 		"INSERT INTO made SELECT pg_current_xact_id(), n, $kind->{call} FROM generate_series(1, $drawn_at_once + 1) AS n;\n");
 	$node->safe_psql('postgres', 'DROP TABLE IF EXISTS made; CREATE TABLE made (session xid8, n int, id uuid)');
 	$node->command_ok([ qw(pgbench -n -C -c 4 -j 2 -t), $sessions / 4, '-f', "$scratch/session.sql", 'postgres' ],
-		"$sessions sessions");
+		"$sessions sessions make ids of $kind->{call}");
 	for my $n (1, $drawn_at_once + 1)
 	{
 		my $made = words($kind, "SELECT id FROM made WHERE n = $n ORDER BY session");
-		is(length $made, 8 * $sessions, "id $n of each");
-		cmp_ok(deviation($kind, $made), '<', $limit, 'each bit is as often one as zero, and as often changed as not');
+		is(length $made, 8 * $sessions, "$kind->{call}: each session has an id number $n");
+		cmp_ok(deviation($kind, $made), '<', $limit,
+			"$kind->{call}: over sessions, each bit of id $n is one, and changes, in half of them");
 	}
 
 	# Ids have the same random bits no more often than by chance. Among 2,049,000 ids, chance makes a pair with the same
@@ -131,7 +133,8 @@ for my $kind (@kinds)
 	my %seen;
 	$seen{ $_ & (1 << $kind->{bits}) - 1 }++ for unpack 'Q>*', words($kind, 'SELECT id FROM made');
 	my $made = $sessions * ($drawn_at_once + 1);
-	cmp_ok($made - keys %seen, '<=', $kind->{bits} == 58 ? 0 : 30, 'no ids have the same bits but by chance');
+	cmp_ok($made - keys %seen, '<=', $kind->{bits} == 58 ? 0 : 30,
+		"$kind->{call}: no more ids have the same random bits than by chance");
 }
 $node->stop;
 

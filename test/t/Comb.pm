@@ -14,11 +14,12 @@ my $top = "$ENV{SANDBOX}/comb";
 #   settings     lines of its postgresql.conf
 #   streaming    the replication that it allows: 1 or 'logical'
 #   environment  variables of its environment, a hash; initdb runs without them
+#   initdb       arguments of initdb, a list
 sub start_server
 {
 	my ($name, %option) = @_;
 	my $node = PostgreSQL::Test::Cluster->new($name);
-	$node->init(allows_streaming => $option{streaming});
+	$node->init(allows_streaming => $option{streaming}, extra => $option{initdb});
 	$node->append_conf('postgresql.conf', "$option{settings}\n") if $option{settings};
 	local %ENV = (%ENV, %{ $option{environment} // {} });
 	$node->start;
@@ -34,8 +35,8 @@ sub build_stress
 	return $program;
 }
 
-# run_stress(PROGRAM, NODE, SESSIONS, HOW LONG, ORDER [, KIND]): returns whether the ids had the required order and none
-# was repeated.
+# run_stress(PROGRAM, NODE, SESSIONS, HOW LONG, ORDER [, KIND]): returns whether the ids had the required order, and
+# whether all were different.
 sub run_stress
 {
 	my ($program, $node, @how) = @_;
@@ -69,8 +70,8 @@ sub faked_clock
 }
 
 # Builds test/walk/slow.c for a server with a faked clock, and adds it to the server's environment. Returns the names of
-# two files: a session is held up as it saves a stamp, or after it has read the clock, for as many milliseconds as are
-# written to the file.
+# two files. Write a number of milliseconds to the first file to hold up the next session that saves a stamp, or to the
+# second file to hold up the next session that reads the clock.
 sub add_slow
 {
 	my ($environment) = @_;

@@ -8,14 +8,14 @@ use Test::More;
 
 our @EXPORT = qw(blocks run_blocks run_commands);
 
-# Removes what differs between runs or servers without meaning anything.
+# Returns text without differences that mean nothing: widths, spaces, and what differs between versions.
 sub plain
 {
 	my @lines = split /\n/, $_[0];
 	for (@lines)
 	{
 		s/^psql:[^ ]* //;
-		s/UNIQUE constraint/unique constraint/; # as PostgreSQL 19 has it
+		s/UNIQUE constraint/unique constraint/; # PostgreSQL 19 writes it in lower case
 		s/-{2,}/--/g;
 		s/ +/ /g;
 		s/ $//;
@@ -23,8 +23,9 @@ sub plain
 	return join "\n", grep { $_ ne '' && !/^\(\d+ rows?\)$/ } @lines;
 }
 
-# Returns the ```sql blocks of a document that have a label, or with an empty label those that have none. A ```text
-# block after a block is its expected output. Another language, such as sh, can be given.
+# blocks(FILE, LABEL [, LANGUAGE]): returns the ```sql blocks of a document that have a label. With an empty label,
+# returns those that have none. A ```text block after a block is its expected output. Another language, such as sh, can
+# be given.
 sub blocks
 {
 	my ($file, $label, $language) = @_;
@@ -38,7 +39,8 @@ sub blocks
 	return @blocks;
 }
 
-# Runs the ```sh block with a label in a folder, with variables of its environment, and tests that it raises no error.
+# run_commands(FILE, LABEL, FOLDER, VARIABLE => VALUE ...): runs the ```sh block with a label in a folder, with variables
+# of its environment. Tests that it raises no error.
 sub run_commands
 {
 	my ($file, $label, $folder, %environment) = @_;
@@ -47,11 +49,11 @@ sub run_commands
 	local %ENV = (%ENV, %environment);
 	my $output = `cd '$folder' && set -e && { $block->{sql} } 2>&1`;
 	is($?, 0, "$name, line $block->{line}: runs");
-	unlike($output, qr/ERROR:/, 'without an error') or diag($output);
+	unlike($output, qr/ERROR:/, "$name, line $block->{line}: prints no error") or diag($output);
 }
 
-# Runs blocks in one session, and tests that each gives its expected output, or at least no error. The options are
-# psql's.
+# run_blocks(NAME, NODE, DATABASE, BLOCKS, OPTION ...): runs blocks in one session. Tests that each prints its expected
+# output, or raises no error if it has none. The options are those of psql.
 sub run_blocks
 {
 	my ($name, $node, $database, $blocks, @options) = @_;
@@ -70,11 +72,11 @@ sub run_blocks
 		my ($block, $got) = ($blocks->[$i], plain($outputs[$i] // ''));
 		if (defined $block->{output})
 		{
-			is($got, plain($block->{output}), "$name, line $block->{line}: gives what it says");
+			is($got, plain($block->{output}), "$name, line $block->{line}: prints the expected output");
 		}
 		else
 		{
-			unlike($got, qr/ERROR:/, "$name, line $block->{line}: runs");
+			unlike($got, qr/ERROR:/, "$name, line $block->{line}: raises no error");
 		}
 	}
 }

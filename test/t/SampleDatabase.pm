@@ -1,4 +1,4 @@
-# A sample database to move: a table, an index, a constraint, a view and so on of each kind that can use comb.
+# A sample database to move between servers. Objects of every kind use comb in it.
 package SampleDatabase;
 use strict;
 use warnings;
@@ -8,7 +8,7 @@ use Test::More;
 
 our @EXPORT = qw(make_database make_sample restore_sample sample_contents same_sample accepts_new_rows);
 
-# Creates an empty database for the sample, and the role that the sample names if the server lacks it.
+# Creates an empty database for the sample, and the role that its grants and policies name.
 sub make_database
 {
 	my ($node, $database) = @_;
@@ -17,7 +17,8 @@ sub make_database
 	  if $node->safe_psql('postgres', q{SELECT count(*) FROM pg_roles WHERE rolname = 'reader'}) eq '0';
 }
 
-# Creates the sample database, with the extension in a schema that may be missing from the sessions' search path.
+# make_sample(NODE, DATABASE, SCHEMA): creates the sample, with the extension in a schema that may not be in the search
+# path.
 sub make_sample
 {
 	my ($node, $database, $schema) = @_;
@@ -75,7 +76,7 @@ CREATE POLICY recent ON orders TO reader USING (id > timestamptz '2026-11-05' AN
 SQL
 }
 
-# Returns the contents of the sample, and the partitions that queries read, as text.
+# Returns the rows of the sample, and the partitions that queries read, as text.
 sub sample_contents
 {
 	my ($node, $database) = @_;
@@ -101,7 +102,7 @@ SQL
 	  . $reads->("SELECT * FROM public.by_shard WHERE id OPERATOR($schema.@#) 7");
 }
 
-# Tests that a copy has the same contents.
+# same_sample(NODE, DATABASE, ORIGINAL): tests that a copy has the same contents.
 sub same_sample
 {
 	my ($node, $database, $original) = @_;
@@ -109,19 +110,21 @@ sub same_sample
 		"$database: the rows are the same, and queries read the same partitions");
 }
 
-# Moves the sample to another database, maybe on another server, with the pg_dump of its own server.
+# restore_sample(FROM, DATABASE, TO, NEW, FORMAT): moves the sample with the pg_dump of its own server, and tests it.
 sub restore_sample
 {
 	my ($from, $database, $to, $new, $format) = @_;
 	my $archive = PostgreSQL::Test::Utils::tempdir() . '/archive';
-	$from->command_ok([ 'pg_dump', "--format=$format", '-f', $archive, $from->connstr($database) ], "$new is dumped");
+	$from->command_ok([ 'pg_dump', "--format=$format", '-f', $archive, $from->connstr($database) ],
+		"pg_dump writes $new in format $format");
 	make_database($to, $new);
-	$to->command_ok([ 'pg_restore', '--exit-on-error', '-j', 2, '-d', $to->connstr($new), $archive ], 'and restored');
+	$to->command_ok([ 'pg_restore', '--exit-on-error', '-j', 2, '-d', $to->connstr($new), $archive ],
+		"pg_restore restores $new");
 	same_sample($to, $new, sample_contents($from, $database));
 	accepts_new_rows($to, $new);
 }
 
-# Tests that defaults fill new rows, and that these go to the right partitions.
+# Tests that new rows get defaults and the right partitions, and that constraints refuse wrong rows.
 sub accepts_new_rows
 {
 	my ($node, $database) = @_;
@@ -133,8 +136,8 @@ INSERT INTO by_shard DEFAULT VALUES RETURNING tableoid::regclass;
 REFRESH MATERIALIZED VIEW CONCURRENTLY days;
 SQL
 		"7|mssql|t|t|t\nt\nby_shard_3",
-		"$database: defaults fill new rows");
-	# Rows that violate a check, a partition or a foreign key are still refused.
+		"$database: new rows get defaults and the right partitions");
+	# The rows violate a check, the bound of a partition, and a foreign key.
 	my ($status, $out, $err) = $node->psql($database, <<'SQL');
 \set VERBOSITY sqlstate
 \set ON_ERROR_STOP off
@@ -142,7 +145,7 @@ INSERT INTO orders (id) VALUES ('00000000-0000-0000-0000-000000000000');
 INSERT INTO by_shard_0 SELECT id FROM by_shard_1 LIMIT 1;
 INSERT INTO by_shard_lines VALUES ('00000000-0000-0000-0000-000000000000');
 SQL
-	is(join(' ', $err =~ /ERROR:  (\w+)/g), '23514 23514 23503', 'and constraints hold');
+	is(join(' ', $err =~ /ERROR:  (\w+)/g), '23514 23514 23503', "$database: constraints refuse wrong rows");
 }
 
 1;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <random>
 
 #include "comb/generator.hpp"
@@ -17,7 +18,7 @@ constexpr std::int64_t noon = 1'790'000'000'000'000;
 constexpr std::int64_t last_ms = unix_micros(max_stamp_time) / 1000 * 1000;
 constexpr std::int64_t last_second = std::int64_t{0xffffffff} * 1'000'000;
 
-// The functions for a number of microseconds.
+// The functions of the core, for a time in microseconds since 1970.
 uuid boundary(std::int64_t micros) { return comb_boundary(from_unix_micros(micros)); }
 uuid boundary_after(std::int64_t micros) { return comb_boundary_after(from_unix_micros(micros)); }
 uuid boundary_of_hot_ids(std::int64_t micros) { return hot_boundary(from_unix_micros(micros)); }
@@ -48,16 +49,17 @@ TEST(Boundary, TimesAfterAllIdsGiveTheMaxUuid) {
   EXPECT_EQ(boundary_of_hot_ids(last_second + 1), max_uuid);
 }
 
-// All that the operators promise: an id lies on the same side of a boundary as its time of the time.
-void compare(const uuid& id, std::int64_t at) {
+// What the SQL operators rely on: an id compares with the boundary of a time as the id's time compares with that time.
+void expect_same_order(const uuid& id, std::int64_t at) {
   const std::int64_t time = unix_micros(*comb_timestamp(id));
   ASSERT_EQ(id >= boundary(at), time >= at) << to_text(id).chars << ' ' << at;
   ASSERT_EQ(id >= boundary_after(at), time > at) << to_text(id).chars << ' ' << at;
 }
 
-TEST(Boundary, IdsLieOnTheSideOfTheirTimes) {
+TEST(Boundary, IdsCompareAsTheirTimes) {
   std::mt19937_64 random(1);
-  // at both ends of what an id holds, and in between: the first and the last id of each millisecond around `edge`
+  // The first, the last and a random id of each millisecond around `edge`, at both ends of the range of ids and
+  // between.
   for (const std::int64_t edge : {std::int64_t{0}, std::int64_t{1000}, noon, last_ms - 1000, last_ms})
     for (std::int64_t ms = edge - 2000; ms <= edge + 2000; ms += 1000)
       for (const version label : {version::v4, version::v7})
@@ -65,11 +67,11 @@ TEST(Boundary, IdsLieOnTheSideOfTheirTimes) {
           for (std::int64_t at = edge - 2001; at <= edge + 2001; ++at) {
             if (ms < 0 || ms > last_ms) continue;
             const stamp at_ms{static_cast<std::uint64_t>(ms / 1000) * units_per_ms};
-            compare(uuid_from_stamp(at_ms + bits % units_per_ms, label, bits), at);
+            expect_same_order(uuid_from_stamp(at_ms + bits % units_per_ms, label, bits), at);
           }
 }
 
-TEST(Boundary, HotIdsLieOnTheSideOfTheirTimes) {
+TEST(Boundary, HotIdsCompareAsTheirTimes) {
   for (const std::int64_t edge : {std::int64_t{0}, noon, last_second})
     for (std::int64_t second = edge / 1'000'000 - 1; second <= edge / 1'000'000 + 1; ++second)
       for (const std::int64_t off : {-1'000'001, -1'000'000, -999'999, -1, 0, 1, 999'999, 1'000'000, 1'000'001})

@@ -3,11 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cstdint>
 #include <map>
 #include <random>
 #include <set>
 #include <string>
-#include <vector>
 
 #include "comb/layout_generate.hpp"
 
@@ -16,13 +17,13 @@ namespace {
 
 using names = std::set<std::string>;
 
-// For each layout, those that its ids can become.
+// For each layout, the layouts that its ids can be converted to.
 const std::map<std::string, names> targets = [] {
-  const names unix_places = {"postgres", "mssql", "oracle"};
-  const names net_places = {"sequential_string", "sequential_binary", "sequential_end"};
-  names of_ms = unix_places;
-  of_ms.insert(net_places.begin(), net_places.end());
-  names of_legacy = unix_places;
+  const names unix_ms_layouts = {"postgres", "mssql", "oracle"};
+  const names net_ms_layouts = {"sequential_string", "sequential_binary", "sequential_end"};
+  names of_ms = unix_ms_layouts;
+  of_ms.insert(net_ms_layouts.begin(), net_ms_layouts.end());
+  names of_legacy = unix_ms_layouts;
   of_legacy.insert({"legacy", "legacy_postgres"});
 
   std::map<std::string, names> all;
@@ -37,16 +38,17 @@ const std::map<std::string, names> targets = [] {
 
 const uuid_layout& named(const char* name) { return *find_layout(name); }
 
-// A random id of a layout, of a time that its targets hold too: 1970 to 2079. Legacy has its late ticks.
-uuid valid_id(const uuid_layout& as, std::mt19937_64& random) {
+// A random id of a layout, with a time from 1970 to 2079, which all layouts can contain. Half of the ids with the
+// encoding legacy_days have ticks at the end of the day, or past it.
+uuid valid_id(const uuid_layout& layout, std::mt19937_64& random) {
   const uuid any = uuid::from({random(), random()});
-  if (as.encoding == legacy_days) {
+  if (layout.encoding == legacy_days) {
     const std::uint64_t day = 25'567 + random() % (65'536 - 25'567);
     const std::uint64_t tick = random() % 2 ? random() % 25'920'003 : 25'919'990 + random() % 13;
-    return uuid_from_number(day << 32 | tick, as, any);
+    return uuid_from_number(day << 32 | tick, layout, any);
   }
   const sys_micros at = from_unix_micros(static_cast<std::int64_t>(random() % 3'453'321'600'000'000));
-  return uuid_from_number(as.encoding.encode(at), as, any);
+  return uuid_from_number(layout.encoding.encode(at), layout, any);
 }
 
 template <class Each>
@@ -62,10 +64,10 @@ TEST(Convert, AllowsThePairsThatAreOneToOne) {
       EXPECT_EQ(can_convert(from, to), targets.at(from.name).contains(to.name)) << from.name << " to " << to.name;
 }
 
-TEST(Convert, MakesNoTwoIdsOne) {
+TEST(Convert, KeepsDifferentIdsDifferent) {
   std::mt19937_64 random(1);
   for_each_pair([&](const uuid_layout& from, const uuid_layout& to) {
-    // ids that differ in little: one random rest, many times close by
+    // Half of the ids differ only in their times, which are close together.
     const uuid base = valid_id(from, random);
     std::set<uuid> before, after;
     for (std::uint64_t i = 0; i < 5000; ++i) {
@@ -80,7 +82,7 @@ TEST(Convert, MakesNoTwoIdsOne) {
   });
 }
 
-TEST(Convert, GoesBackToTheSameId) {
+TEST(Convert, ReturnsTheSameIdWhenConvertedBack) {
   std::mt19937_64 random(2);
   int both_ways = 0;
   for_each_pair([&](const uuid_layout& from, const uuid_layout& to) {
@@ -93,15 +95,15 @@ TEST(Convert, GoesBackToTheSameId) {
       ASSERT_EQ(back.id, id) << from.name << " to " << to.name;
     }
   });
-  EXPECT_EQ(both_ways, 36 + 4 + 4 + 3);  // of 1 ms, of legacy, of ticks, with v7
+  EXPECT_EQ(both_ways, 36 + 4 + 4 + 3);  // layouts of 1 ms, of legacy ticks, of ticks of 100 ns, and v7
 }
 
-TEST(Convert, KeepsTimeAndItsOrder) {
+TEST(Convert, KeepsTheTimeAndTheOrderOfTimes) {
   std::mt19937_64 random(3);
   for_each_pair([&](const uuid_layout& from, const uuid_layout& to) {
     for (int i = 0; i < 5000; ++i) {
       uuid ids[] = {valid_id(from, random), valid_id(from, random)};
-      // every other pair a unit apart
+      // The times of every other pair are one unit apart.
       if (i % 2) ids[1] = from.field.set(ids[1], from.field.get(ids[0]) + 1);
       sys_micros before[2], after[2];
       bool valid = true;
@@ -111,7 +113,7 @@ TEST(Convert, KeepsTimeAndItsOrder) {
         if (!at) continue;
         before[k] = *at;
         after[k] = *comb_timestamp(comb_convert(ids[k], from, to).id, to);
-        // legacy is rounded down to the millisecond, all else stays
+        // Another encoding rounds ticks of legacy down to the millisecond.
         ASSERT_EQ(after[k],
                   from.encoding == to.encoding ? before[k] : std::chrono::floor<std::chrono::milliseconds>(before[k]))
             << from.name << " " << to.name;
@@ -122,7 +124,7 @@ TEST(Convert, KeepsTimeAndItsOrder) {
   });
 }
 
-TEST(Convert, LeavesTheMiddleAndPutsTheRestWhereTheTimeWas) {
+TEST(Convert, KeepsTheMiddleAndMovesTheRestToWhereTheTimeWas) {
   std::mt19937_64 random(4);
   for_each_pair([&](const uuid_layout& from, const uuid_layout& to) {
     if (from.version == version::v7 || to.version == version::v7 || from.field.bits == 64) return;
@@ -135,7 +137,7 @@ TEST(Convert, LeavesTheMiddleAndPutsTheRestWhereTheTimeWas) {
   });
 }
 
-TEST(Convert, ByWayOfAnotherGivesTheSame) {
+TEST(Convert, InTwoStepsGivesTheSameIdAsInOne) {
   std::mt19937_64 random(5);
   for_each_pair([&](const uuid_layout& from, const uuid_layout& by) {
     for (const uuid_layout& to : layouts) {
@@ -149,7 +151,7 @@ TEST(Convert, ByWayOfAnotherGivesTheSame) {
   });
 }
 
-TEST(Convert, BetweenPostgresAndV7NeedsTheLabel) {
+TEST(Convert, BetweenPostgresAndV7RequiresTheVersion) {
   const uuid_layout &postgres = named("postgres"), &v7 = named("v7");
   for (std::uint64_t version = 0; version < 16; ++version)
     for (std::uint64_t variant = 0; variant < 4; ++variant) {
@@ -166,7 +168,7 @@ TEST(Convert, BetweenPostgresAndV7NeedsTheLabel) {
     }
 }
 
-TEST(Convert, ToAnotherClockNeedsATimeThatItHolds) {
+TEST(Convert, ToAnotherEncodingRequiresATimeInItsRange) {
   const uuid_layout &legacy = named("legacy"), &sequential = named("sequential_end"), &mssql = named("mssql");
   const auto outcome = [](std::uint64_t count, const uuid_layout& from, const uuid_layout& to) {
     return comb_convert(from.field.set({}, count), from, to).outcome;
@@ -180,23 +182,23 @@ TEST(Convert, ToAnotherClockNeedsATimeThatItHolds) {
   EXPECT_EQ(outcome(day_1970 - (1ull << 32), legacy, mssql), outcome::out_of_range);
   EXPECT_EQ(outcome(day_1970 + 25'920'002, legacy, mssql), outcome::done);
   EXPECT_EQ(outcome(day_1970 + 25'920'003, legacy, mssql), outcome::no_time);
-  // a change of place asks for none
+  // With the same encoding, only the field changes, and the number need not be a time.
   EXPECT_EQ(outcome(day_1970 + 25'920'003, legacy, named("legacy_postgres")), outcome::done);
 }
 
-// How SQL Server compares two of its uniqueidentifiers, which it prints as .NET does.
+// How SQL Server compares two of its uniqueidentifiers. The bytes are numbered as they are printed.
 bool mssql_less(const uuid& a, const uuid& b) {
   for (const int byte : {10, 11, 12, 13, 14, 15, 8, 9, 7, 6, 5, 4, 3, 2, 1, 0})
     if (a.bytes[byte] != b.bytes[byte]) return a.bytes[byte] < b.bytes[byte];
   return false;
 }
 
-TEST(Mssql, OrderThereIsOrderHere) {
+TEST(Mssql, IdsSortInPostgresAsInSqlServer) {
   std::mt19937_64 random(6);
   for (int i = 0; i < 100'000; ++i) {
     const uuid a = uuid::from({random(), random()});
     uuid b = a;
-    // so that each byte decides in some pairs
+    // A random number of bytes differ, so that each byte decides the order of some pairs.
     for (unsigned byte = random() % 16, k = 0; k <= byte; ++k)
       b.bytes[random() % 16] = static_cast<std::uint8_t>(random());
     ASSERT_EQ(mssql_less(a, b), comb_from_mssql(a) < comb_from_mssql(b));
@@ -206,7 +208,7 @@ TEST(Mssql, OrderThereIsOrderHere) {
   }
 }
 
-TEST(Mssql, TimeOfItsCombsComesToTheFront) {
+TEST(Mssql, MovesTheTimeOfItsCombsToTheFront) {
   std::mt19937_64 random(7);
   const uuid id = valid_id(named("mssql"), random), ticks = valid_id(named("process_ticks"), random);
   EXPECT_EQ(comb_timestamp(comb_from_mssql(id), named("postgres")), comb_timestamp(id, named("mssql")));

@@ -3,16 +3,17 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
-#include <memory>
 #include <set>
 
 namespace comb {
 namespace {
 
-// Counts up, so that every word that was ever drawn is told from every other.
+// A source that counts up, so that all words differ.
 struct counting_source {
-  std::uint64_t next = std::uint64_t{1} << 40;  // no number that the pool counts with
+  std::uint64_t next = std::uint64_t{1} << 40;  // greater than any counter in the pool
   int calls = 0;
   bool fails = false;
 
@@ -24,7 +25,7 @@ struct counting_source {
   }
 };
 
-TEST(EntropyPool, HandsNoWordOutTwiceAcrossRefills) {
+TEST(EntropyPool, ReturnsNoWordTwiceAcrossRefills) {
   entropy_pool pool;
   counting_source source;
   std::set<std::uint64_t> seen;
@@ -37,7 +38,7 @@ TEST(EntropyPool, HandsNoWordOutTwiceAcrossRefills) {
   EXPECT_EQ(source.calls, 3);
 }
 
-TEST(EntropyPool, KeepsNoWordThatItHandedOut) {
+TEST(EntropyPool, WipesEachWordThatItReturned) {
   entropy_pool pool;
   counting_source source;
   for (std::size_t i = 0; i < 10; ++i) {
@@ -54,7 +55,7 @@ TEST(EntropyPool, ForkedProcessSharesNothingWithItsParent) {
   counting_source source;
   std::uint64_t word = 0;
   ASSERT_TRUE(parent.take(word, 1, source));
-  entropy_pool child = parent;  // what a fork does
+  entropy_pool child = parent;  // a fork copies the pool
   std::set<std::uint64_t> seen;
   for (std::size_t i = 0; i < entropy_pool::words + 10; ++i) {
     ASSERT_TRUE(parent.take(word, 1, source));
@@ -64,7 +65,7 @@ TEST(EntropyPool, ForkedProcessSharesNothingWithItsParent) {
   }
 }
 
-TEST(EntropyPool, FailedSourceGivesNothingAndIsAskedAgain) {
+TEST(EntropyPool, FailsOnlyWhileItsSourceFails) {
   entropy_pool pool;
   counting_source source;
   std::uint64_t word = 0;
@@ -74,7 +75,7 @@ TEST(EntropyPool, FailedSourceGivesNothingAndIsAskedAgain) {
   source.fails = false;
   EXPECT_TRUE(pool.take(word, 1, source));
 
-  // a fork whose source fails must not fall back on what its parent left
+  // A forked child whose source fails must not use the words that its parent drew.
   source.fails = true;
   EXPECT_FALSE(pool.take(word, 2, source));
   EXPECT_FALSE(pool.take(word, 1, source));

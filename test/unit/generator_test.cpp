@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
 #include <random>
 #include <thread>
 #include <vector>
@@ -29,7 +32,7 @@ TEST(Stamp, ClockReadingIsRoundedDownToItsUnit) {
 
 TEST(Stamp, ClockBefore1970CountsAs1970) { EXPECT_EQ(at_clock(-1, 999'999'999), stamp{}); }
 
-TEST(Stamp, EveryMicrosecondOfAMillisecondComesBack) {
+TEST(Stamp, GivenTimesAreReadBackToTheMicrosecond) {
   for (std::int64_t ms : {std::int64_t{0}, std::int64_t{1'790'000'000'000}, (std::int64_t{1} << 48) - 1})
     for (std::int64_t us = 0; us < 1000; ++us) {
       const sys_micros at = from_unix_micros(ms * 1000 + us);
@@ -43,12 +46,12 @@ TEST(Stamp, GivenTimeIsRoundedUp) {
   EXPECT_EQ(stamp_from_time(max_stamp_time).milliseconds(), (std::uint64_t{1} << 48) - 1);
 }
 
-// A clock that stands.
+// A clock whose reading does not change.
 auto at(stamp now) {
   return [now] { return now; };
 }
 
-// Runs a clock's readings through the sequencer and demands that each stamp be greater than the one before.
+// Takes a stamp for each reading of a clock, and returns the stamps. Each must be greater than the previous one.
 std::vector<stamp> run(std::vector<stamp> readings) {
   std::atomic<stamp> last{};
   std::vector<stamp> stamps;
@@ -61,27 +64,27 @@ std::vector<stamp> run(std::vector<stamp> readings) {
   return stamps;
 }
 
-TEST(Sequencer, FollowsAClockThatRuns) {
+TEST(Sequence, FollowsARunningClock) {
   EXPECT_EQ(run({noon, noon + 7, noon + second}), (std::vector<stamp>{noon, noon + 7, noon + second}));
 }
 
-TEST(Sequencer, StandingClockGivesOneUnitMoreEachTime) {
+TEST(Sequence, AscendsByOneUnitWhileTheClockStandsStill) {
   EXPECT_EQ(run({noon, noon, noon, noon + 2, noon + 9}),
             (std::vector<stamp>{noon, noon + 1, noon + 2, noon + 3, noon + 9}));
 }
 
-TEST(Sequencer, ClockBackByAnHourGoesOnFromTheLast) {
+TEST(Sequence, ContinuesFromTheLastStampWhenTheClockStepsBackByAnHour) {
   const stamp before = noon - 3600 * second;
   EXPECT_EQ(run({noon, before, before + second, noon + second}),
             (std::vector<stamp>{noon, noon + 1, noon + 2, noon + second}));
 }
 
-TEST(Sequencer, ClockAheadByAMinuteAndBack) {
+TEST(Sequence, ContinuesFromTheLastStampWhenTheClockWasAMinuteAhead) {
   EXPECT_EQ(run({noon, noon + 60 * second, noon + second}),
             (std::vector<stamp>{noon, noon + 60 * second, noon + 60 * second + 1}));
 }
 
-TEST(Sequencer, ClockAheadByAYearAndBackStartsAgainOnce) {
+TEST(Sequence, StartsAgainOnceWhenTheClockWasAYearAhead) {
   std::atomic<stamp> last{noon};
   EXPECT_EQ(take_stamp(last, at(noon + 365 * units_per_day)).next, noon + 365 * units_per_day);
   const sequence_step back = take_stamp(last, at(noon + second));
@@ -93,18 +96,18 @@ TEST(Sequencer, ClockAheadByAYearAndBackStartsAgainOnce) {
   EXPECT_EQ(next.next, noon + second + 1);
 }
 
-TEST(Sequencer, ADayAheadIsFollowedAndAUnitMoreIsNot) {
+TEST(Sequence, StartsAgainWhenTheLastStampIsMoreThanADayAhead) {
   EXPECT_FALSE(step_sequence(noon + units_per_day, noon).restarted);
   EXPECT_TRUE(step_sequence(noon + units_per_day + 1, noon).restarted);
 }
 
-TEST(Sequencer, AReadingFromBeforeTheClockSteppedForwardDoesNotStartAgain) {
+TEST(Sequence, ReadsTheClockOnceMoreBeforeItStartsAgain) {
   const stamp stepped = noon + 365 * units_per_day;
   std::atomic<stamp> last{noon};
   int readings = 0;
   const sequence_step late = take_stamp(last, [&] {
     if (++readings > 1) return stepped + second;
-    // Another thread is faster and meets the clock after its step.
+    // Another thread takes a stamp meanwhile, after the clock has stepped forward.
     take_stamp(last, at(stepped));
     return noon + second;
   });
@@ -112,8 +115,8 @@ TEST(Sequencer, AReadingFromBeforeTheClockSteppedForwardDoesNotStartAgain) {
   EXPECT_EQ(late.next, stepped + second);
 }
 
-TEST(Sequencer, ThreadsThatShareAWordGetNoStampTwiceInLongRuns) {
-  constexpr std::size_t threads = 4, each = 2'000'000;  // for long enough to run at once on a busy machine
+TEST(Sequence, ThreadsTakeNoStampTwiceInLongRuns) {
+  constexpr std::size_t threads = 4, each = 2'000'000;  // so many that threads run at the same time on a busy machine
   std::atomic<stamp> last{noon};
   std::vector<std::vector<stamp>> taken(threads);
   std::vector<std::thread> running;
@@ -133,7 +136,7 @@ TEST(Sequencer, ThreadsThatShareAWordGetNoStampTwiceInLongRuns) {
   }
 }
 
-TEST(Bits, FixedBitsOfEachLabel) {
+TEST(Bits, EachLabelSetsVersionAndVariant) {
   for (const std::uint64_t random : {std::uint64_t{0}, ~std::uint64_t{0}})
     for (const stamp at : {stamp{}, noon + 12'345, max_stamp}) {
       const uuid comb = uuid_from_stamp(at, version::v4, random), v7 = uuid_from_stamp(at, version::v7, random);
@@ -146,12 +149,12 @@ TEST(Bits, FixedBitsOfEachLabel) {
     }
 }
 
-TEST(Bits, PlaceOfEachPart) {
+TEST(Bits, PositionOfEachPart) {
   const uuid id = uuid_from_stamp({0x0123456789ab'cdef}, version::v7, 0x0123456789abcdef);
   EXPECT_STREQ(to_text(id).chars, "01234567-89ab-7cde-bd23-456789abcdef");
 }
 
-TEST(Bits, OrderOfIdsIsOrderOfStamps) {
+TEST(Bits, IdsSortAsTheirStamps) {
   std::mt19937_64 random(1);
   for (int i = 0; i < 100'000; ++i) {
     const stamp a{random()}, b = i % 2 ? stamp{random()} : a + random() % 70'000;

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <cstdint>
 #include <random>
 
 namespace comb {
@@ -13,7 +15,7 @@ constexpr std::uint64_t all_random = (std::uint64_t{1} << hot_random_bits) - 1;
 // Bytes 4 to 11: the fraction of the second, then the random bits.
 std::uint64_t middle(const uuid& id) { return id.high() << 32 | id.low() >> 32; }
 
-TEST(Hot, PlaceOfEachPart) {
+TEST(Hot, PositionOfEachPart) {
   const stamp at{0x01234567 * units_per_second + 0x3123456};
   EXPECT_STREQ(to_text(hot_uuid_from_stamp(at, 0x0a0b0c0d, 0x29abcdef01)).chars,
                "01234567-c48d-15a9-abcd-ef010d0c0b0a");
@@ -29,7 +31,7 @@ TEST(Hot, OnlyTheLow38BitsOfTheRandomNumberAreUsed) {
   }
 }
 
-TEST(Hot, ShardTimeAndFractionComeBack) {
+TEST(Hot, ShardTimeAndFractionAreReadBack) {
   std::mt19937_64 random(1);
   for (int i = 0; i < 10'000; ++i) {
     const auto shard = static_cast<std::int32_t>(random());
@@ -41,7 +43,7 @@ TEST(Hot, ShardTimeAndFractionComeBack) {
   }
 }
 
-TEST(Hot, OrderOfIdsIsOrderOfStampsWhateverTheShards) {
+TEST(Hot, IdsSortAsTheirStampsWhateverTheirShards) {
   std::mt19937_64 random(2);
   for (int i = 0; i < 100'000; ++i) {
     const stamp a = noon + random() % (10 * units_per_second), b = a + 1 + random() % 3;
@@ -58,13 +60,13 @@ TEST(Hot, SecondsWrapAfter2106) {
   EXPECT_EQ(hot_timestamp(hot_uuid_from_stamp(hot_stamp_from_time(wrap - std::chrono::microseconds{1}), 0, 0)),
             wrap - second);
   EXPECT_EQ(hot_timestamp(hot_uuid_from_stamp(hot_stamp_from_time(wrap + 5 * second), 0, 0)), sys_micros{5 * second});
-  // a sequence that runs past it, and the last microsecond of all
+  // A stamp of the sequence after the end of the period, and the last time of sys_micros.
   EXPECT_EQ(hot_timestamp(hot_uuid_from_stamp({(std::uint64_t{1} << 32) * units_per_second}, 0, 0)), sys_micros{});
   EXPECT_EQ(hot_timestamp(hot_uuid_from_stamp(hot_stamp_from_time(sys_micros::max()), 0, 0)),
             std::chrono::floor<std::chrono::seconds>(sys_micros{sys_micros::max().time_since_epoch() % hot_period}));
 }
 
-TEST(Hot, GivenTimeIsKeptToTheMicrosecondRoundedUpToTheUnit) {
+TEST(Hot, GivenTimeIsKeptToTheMicrosecond) {
   for (std::int64_t micros = 1'790'000'000'998'500; micros < 1'790'000'001'001'500; ++micros) {
     const sys_micros given = from_unix_micros(micros);
     const uuid id = hot_uuid_from_stamp(hot_stamp_from_time(given), 7, ~std::uint64_t{0});

@@ -2,8 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -26,15 +31,15 @@ sys_micros between(std::mt19937_64& random, sys_micros first, sys_micros last) {
   return from_unix_micros(std::uniform_int_distribution<std::int64_t>(unix_micros(first), unix_micros(last))(random));
 }
 
-// An id of a layout, also of those that are only read, for a time.
-uuid made(const uuid_layout& as, sys_micros at, std::mt19937_64& random) {
+// An id of any layout for a time. The core does not make ids of the layouts that are only read.
+uuid make_id(const uuid_layout& layout, sys_micros at, std::mt19937_64& random) {
   const uuid any = any_uuid(random);
-  if (!as.read_only()) return uuid_from_number(as.encoding.encode(at), as, any);
+  if (!layout.read_only()) return uuid_from_number(layout.encoding.encode(at), layout, any);
   const auto ticks = static_cast<std::uint64_t>(unix_micros(at) + 12'219'292'800'000'000) * 10 + random() % 10;
   const std::uint64_t low = 2ull << 62 | any.low() >> 2;
-  if (as.name == std::string("v6")) return uuid::from({ticks >> 12 << 16 | 0x6000 | (ticks & 0xfff), low});
+  if (layout.name == std::string("v6")) return uuid::from({ticks >> 12 << 16 | 0x6000 | (ticks & 0xfff), low});
   const uuid v1 = uuid::from({ticks << 32 | (ticks >> 32 & 0xffff) << 16 | 0x1000 | ticks >> 48, low});
-  return as.name == std::string("v1") ? v1 : reverse_groups(v1);
+  return layout.name == std::string("v1") ? v1 : reverse_groups(v1);
 }
 
 TEST(Layout, IsFoundByItsWholeName) {
@@ -42,7 +47,7 @@ TEST(Layout, IsFoundByItsWholeName) {
   for (const char* wrong : {"", "v", "v77", "legacy_", "Postgres"}) EXPECT_EQ(find_layout(wrong), nullptr) << wrong;
 }
 
-TEST(Layout, TimeThatIsSetIsReadAtTheLayoutsResolution) {
+TEST(Layout, SetTimeIsReadBackAtTheLayoutsResolution) {
   const std::map<std::string, std::int64_t> resolution = {
       {"postgres", 1000}, {"hot", 1'000'000}, {"ticks", 1}, {"process_ticks", 1}};
   std::mt19937_64 random(1);
@@ -57,7 +62,7 @@ TEST(Layout, TimeThatIsSetIsReadAtTheLayoutsResolution) {
   }
 }
 
-TEST(Layout, OnlyTheTimesBytesAreSet) {
+TEST(Layout, SettingATimeChangesOnlyTheBytesOfTheTime) {
   const std::map<std::string, const char*> bytes = {// T for the time
                                                     {"postgres", "TTTTTT.........."},
                                                     {"v7", "TTTTTT.........."},
@@ -86,14 +91,14 @@ TEST(Layout, OnlyTheTimesBytesAreSet) {
   }
 }
 
-TEST(Layout, V7SetsVersionAndVariant) {
+TEST(Layout, SettingATimeInV7SetsVersionAndVariant) {
   const uuid zeros = comb_set_timestamp({}, from_unix_micros(1000), named("v7"));
   EXPECT_STREQ(to_text(zeros).chars, "00000000-0001-7000-8000-000000000000");
   const uuid ones = comb_set_timestamp(uuid::from({~0ull, ~0ull}), from_unix_micros(1000), named("v7"));
   EXPECT_STREQ(to_text(ones).chars, "00000000-0001-7fff-bfff-ffffffffffff");
 }
 
-TEST(Layout, NewIdsCarryTheirLabel) {
+TEST(Layout, NewIdsHaveTheVersionOfTheirLayout) {
   for (const uuid_layout& one : layouts) {
     if (one.read_only()) continue;
     const uuid zeros = uuid_from_number(0, one, {});
@@ -103,7 +108,7 @@ TEST(Layout, NewIdsCarryTheirLabel) {
   }
 }
 
-TEST(Layout, RangesEndWhereTheNumberDoes) {
+TEST(Layout, RangesEndAtTheHighestNumber) {
   const std::map<std::string, std::uint64_t> most = {{"postgres", low_48},
                                                      {"sequential_end", low_48},
                                                      {"hot", 0xffffffff},
@@ -140,7 +145,7 @@ TEST(Legacy, EveryTickIsReadInOrderAndWrittenBack) {
   }
 }
 
-TEST(Legacy, TicksPastTheDayAreItsLastMilliseconds) {
+TEST(Legacy, TicksPastTheDayAreReadAsItsLastMilliseconds) {
   const sys_micros next_day = year_1900 + days{45'001};
   const auto at = [](std::uint64_t tick) { return legacy_days.decode(std::uint64_t{45'000} << 32 | tick); };
   EXPECT_EQ(at(25'919'999), next_day - microseconds{3333});
@@ -151,19 +156,19 @@ TEST(Legacy, TicksPastTheDayAreItsLastMilliseconds) {
   EXPECT_EQ(at(0xffffffff), std::nullopt);
 }
 
-TEST(Labels, LayoutsWithAVersionOfTheirOwnNeedIt) {
+TEST(Layout, IdsWithoutARequiredVersionHaveNoTime) {
   std::mt19937_64 random(4);
   for (const char* name : {"v7", "v1", "v6", "newsequentialid"}) {
     const uuid_layout& one = named(name);
     for (int i = 0; i < 1000; ++i) {
-      const uuid id = made(one, noon + microseconds{i * 1000}, random);
+      const uuid id = make_id(one, noon + microseconds{i * 1000}, random);
       ASSERT_EQ(comb_timestamp(id, one), noon + microseconds{i * 1000}) << name;
       const uuid other_variant = uuid::from({id.high(), id.low() ^ 1ull << 63});
       const uuid other_version = uuid::from({id.high() ^ 0x80ull << (one.field.version_shift - 4), id.low()});
       ASSERT_FALSE(comb_timestamp(other_variant, one) || comb_timestamp(other_version, one)) << name;
     }
   }
-  // the label of a random version 4 belongs to no layout
+  // Layouts of version 4 do not require it.
   for (const char* name : {"postgres", "mssql", "oracle", "legacy", "legacy_postgres"})
     for (int i = 0; i < 1000; ++i) {
       const uuid id = comb_set_timestamp(any_uuid(random), noon, named(name));
@@ -171,24 +176,24 @@ TEST(Labels, LayoutsWithAVersionOfTheirOwnNeedIt) {
     }
 }
 
-TEST(Plausible, IsTheTrueLayoutOfEachId) {
+TEST(Plausible, EachIdInItsOwnLayout) {
   const sys_micros year_2005 = from_unix_micros(1'104'537'600'000'000);
   const sys_micros year_2026 = from_unix_micros(1'767'225'600'000'000);
   std::mt19937_64 random(5);
   for (const uuid_layout& one : layouts)
     for (int i = 0; i < 1000; ++i)
-      ASSERT_TRUE(is_plausible(made(one, between(random, year_2005, year_2026), random), one, noon)) << one.name;
+      ASSERT_TRUE(is_plausible(make_id(one, between(random, year_2005, year_2026), random), one, noon)) << one.name;
 }
 
-TEST(Plausible, IsFrom2000ToADayFromNow) {
+TEST(Plausible, TimesFrom2000ToADayFromNow) {
   const uuid_layout& one = named("ticks");
   const auto plausible = [&](sys_micros at) { return is_plausible(comb_set_timestamp({}, at, one), one, noon); };
   EXPECT_TRUE(plausible(from_unix_micros(946'684'800'000'000)) && plausible(noon + days{1}));
   EXPECT_FALSE(plausible(from_unix_micros(946'684'799'999'999)) || plausible(noon + days{1} + microseconds{1}));
 }
 
-// The bytes of an id as the system that a layout is for compares them. Written down byte by byte, so that the core's
-// own functions have something to be compared with.
+// The bytes of an id in the order in which the layout's database compares them. They are listed one by one, to be
+// independent of the core's functions.
 std::string sorted_bytes(const uuid& id, const std::string& name) {
   const std::map<std::string, std::vector<int>> orders = {
       {"mssql", {10, 11, 12, 13, 14, 15, 8, 9, 7, 6, 5, 4, 3, 2, 1, 0}},  // SQL Server
@@ -202,12 +207,12 @@ std::string sorted_bytes(const uuid& id, const std::string& name) {
   return bytes;
 }
 
-TEST(Sorted, OrderOfIdsIsOrderOfStampsInTheLayoutsSystem) {
+TEST(Sorted, IdsSortAsTheirStampsInTheLayoutsDatabase) {
   std::mt19937_64 random(7);
   for (const uuid_layout& one : layouts) {
     if (one.generation != generation::sorted) continue;
     for (int i = 0; i < 20'000; ++i) {
-      // neighbours, at random times and at the edges of a tick, of a day of ticks and of a millisecond
+      // Neighbouring stamps at a random time, and at the end of a tick, of a day of ticks, and of a millisecond.
       stamp a = stamp_from_time(between(random, noon, noon + days{3})) + random() % 66;
       if (i % 4 == 1) a = stamp_from_number(number_from_stamp(a, one) + 1, one) - 1;
       if (i % 4 == 2) a = stamp_from_time(std::chrono::floor<days>(noon) + days{i % 7}) - 1;
@@ -219,7 +224,7 @@ TEST(Sorted, OrderOfIdsIsOrderOfStampsInTheLayoutsSystem) {
   }
 }
 
-TEST(Sorted, TimeIsThatOfTheStampAndTheLabelStays) {
+TEST(Sorted, IdsContainTheTimeOfTheStampAndTheVersion) {
   std::mt19937_64 random(8);
   for (const uuid_layout& one : layouts) {
     if (one.generation != generation::sorted) continue;
@@ -235,8 +240,8 @@ TEST(Sorted, TimeIsThatOfTheStampAndTheLabelStays) {
   }
 }
 
-// Which bits of an id do not depend on the 128 random ones: the time, the rest of the stamp after it, and the label.
-TEST(Sorted, BitsThatAreNotRandom) {
+// The bits of an id that do not depend on the 128 random bits: the time, the rest of the stamp, version and variant.
+TEST(Sorted, OnlyStampAndVersionAreNotRandom) {
   const std::map<std::string, const char*> fixed = {{"mssql", "00000000-0000-f0c0-ffff-ffffffffffff"},
                                                     {"oracle", "ffffffff-ffff-ffff-fc00-000000000000"},
                                                     {"legacy", "00000000-0000-f0f0-ffff-ffffffffffff"},
@@ -255,7 +260,7 @@ TEST(Sorted, BitsThatAreNotRandom) {
   }
 }
 
-TEST(Process, HalfIsDrawnOnceUntilTheProcessOrTheClockIsAnother) {
+TEST(Process, DrawsItsHalfOnceUnlessTicksStepBack) {
   const process_state state{.owner = 1, .random = 42, .last_ticks = 1000};
   EXPECT_TRUE(process_state{}.must_draw(1, 1000));
   EXPECT_FALSE(state.must_draw(1, 1001));
@@ -263,7 +268,7 @@ TEST(Process, HalfIsDrawnOnceUntilTheProcessOrTheClockIsAnother) {
   EXPECT_TRUE(state.must_draw(1, 1000));
 }
 
-TEST(Ticks, CountAsTheClockDoes) {
+TEST(Ticks, OfAStampAreThoseOfTheClock) {
   const stamp at = stamp_from_clock({.tv_sec = 1'790'000'000, .tv_nsec = 123'456'789});
   EXPECT_EQ(ticks_from_stamp(at), from_unix_ticks(17'900'000'001'234'567));
   EXPECT_EQ(number_from_stamp(at, named("ticks")), 17'900'000'001'234'567u + 621'355'968'000'000'000u);
@@ -274,7 +279,7 @@ TEST(Ticks, CountAsTheClockDoes) {
   }
 }
 
-TEST(Ticks, EachIsGreaterThanThatOfTheStampBefore) {
+TEST(Ticks, AreLaterThanTheTickOfAnyPreviousStamp) {
   const stamp start = stamp_from_time(noon);
   std::atomic<stamp> last{};
   std::mt19937_64 random(6);
@@ -295,7 +300,7 @@ TEST(Ticks, EachIsGreaterThanThatOfTheStampBefore) {
   }
 }
 
-TEST(Ticks, ClockBackByAnHourGoesOnAndByMoreThanADayStartsAgain) {
+TEST(Ticks, StartAgainOnlyWhenTheClockStepsBackByMoreThanADay) {
   const stamp noon_stamp = stamp_from_time(noon);
   const sequence_step hour = step_ticks(noon_stamp, noon_stamp - units_per_day / 24);
   EXPECT_FALSE(hour.restarted);

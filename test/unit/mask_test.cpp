@@ -3,8 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <cstdint>
+#include <optional>
 #include <random>
-#include <set>
 
 #include "comb/timestamp.hpp"
 
@@ -12,9 +13,9 @@ namespace comb {
 namespace {
 
 mask_key any_key(std::mt19937_64& random) { return {{random(), random()}}; }
-uuid any_id(std::mt19937_64& random, version as) { return with_version(uuid::from({random(), random()}), as); }
+uuid any_id(std::mt19937_64& random, version label) { return with_version(uuid::from({random(), random()}), label); }
 
-// Hashes of the messages 00, 00 01, ... with the key 00 01 ... 0f: from the reference implementation of SipHash.
+// The hashes are from the reference implementation of SipHash, for messages 00, 00 01, ... and the key 00 01 ... 0f.
 TEST(Mask, HashesEachLengthAsTheReferenceImplementation) {
   const mask_key key = mask_key::from({0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15});
   EXPECT_EQ(siphash(key, {0}), 0x726fdb47dd0e0e31);
@@ -32,7 +33,7 @@ TEST(Mask, KeyIsTwoLittleEndianHalves) {
   EXPECT_EQ(mask("00000000-0000-7000-8000-000000000000"_uuid, key), "22d97126-9609-4000-8000-000000000000"_uuid);
 }
 
-TEST(Mask, ChangesTheTimeAndTheVersionOnly) {
+TEST(Mask, ChangesOnlyTheTimeAndTheVersion) {
   std::mt19937_64 random(1);
   for (int i = 0; i < 10'000; ++i) {
     const mask_key key = any_key(random);
@@ -46,8 +47,8 @@ TEST(Mask, ChangesTheTimeAndTheVersionOnly) {
   }
 }
 
-// The mask depends on each of the 74 bits and of the 128 bits of the key, and on nothing else: a change of one bit
-// turns about half of the 48.
+// A change of one of the 74 bits that are hashed, or of one of the 128 bits of the key, changes about half of the 48
+// bits of the mask. A change of another bit of the id changes none of them.
 TEST(Mask, DependsOnAllOtherBitsAndOnTheWholeKey) {
   std::mt19937_64 random(2);
   const mask_key key = any_key(random);
@@ -57,11 +58,11 @@ TEST(Mask, DependsOnAllOtherBitsAndOnTheWholeKey) {
     const std::uint64_t one = std::uint64_t{1} << bit % 64;
     const uuid::halves flip = {bit < 64 ? one : 0, bit < 64 ? 0 : one};
     const uuid flipped = uuid::from({id.high() ^ flip.high, id.low() ^ flip.low});
-    const int turned = std::popcount(before ^ time_mask(flipped, key));
+    const int by_id = std::popcount(before ^ time_mask(flipped, key));
     if ((flip.high & 0xfff) != 0 || (flip.low & ~std::uint64_t{0} >> 2) != 0)
-      EXPECT_TRUE(turned >= 8 && turned <= 40) << bit << ": " << turned;
+      EXPECT_TRUE(by_id >= 8 && by_id <= 40) << bit << ": " << by_id;
     else
-      EXPECT_EQ(turned, 0) << bit;
+      EXPECT_EQ(by_id, 0) << bit;
     mask_key other = key;
     other.half[bit / 64] ^= one;
     const int by_key = std::popcount(before ^ time_mask(id, other));

@@ -3,17 +3,18 @@
 #include <gtest/gtest.h>
 
 #include <climits>
+#include <cstdint>
 #include <random>
 
 namespace comb {
 namespace {
 
-// How PostgreSQL takes the hash of one more column into that of a row: hash_combine64() in common/hashfn.h.
+// How PostgreSQL combines the hash of a row with that of a further column: hash_combine64() in common/hashfn.h.
 constexpr std::uint64_t hash_combine64(std::uint64_t a, std::uint64_t b) {
   return a ^ (b + 0x49a0f4dd15e5a8e3 + (a << 54) + (a >> 7));
 }
 
-TEST(Shard, RemainderOfTheUnsignedShard) {
+TEST(Shard, RemainderIsThatOfTheUnsignedShard) {
   EXPECT_EQ(hot_shard_remainder(0, 1), 0);
   EXPECT_EQ(hot_shard_remainder(100, 64), 36);
   EXPECT_EQ(hot_shard_remainder(INT_MAX, INT_MAX), 0);
@@ -34,7 +35,7 @@ TEST(Shard, HashOfARowOfOneColumnIsTheShard) {
   }
 }
 
-TEST(Shard, PartitionSplitInTwoKeepsItsRowsInThoseTwo) {
+TEST(Shard, DoublingTheModulusSplitsEachPartitionInTwo) {
   std::mt19937_64 random(2);
   for (int i = 0; i < 10'000; ++i) {
     const auto shard = static_cast<std::int32_t>(random());

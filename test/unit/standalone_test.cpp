@@ -1,4 +1,4 @@
-// The free-standing generator, through the header that a program includes.
+// The generator without PostgreSQL, by the header that programs include.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -7,6 +7,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <thread>
@@ -14,7 +17,8 @@
 
 namespace {
 
-// A program that says `using namespace comb` can still call the C library: no name of comb is one of its names.
+// With `using namespace comb`, a program can still call these functions of the C library, because no name of comb hides
+// theirs.
 [[maybe_unused]] void call_library() {
   using namespace comb;
   std::printf("%d %ld\n", system(nullptr), static_cast<long>(clock() + time(nullptr)));
@@ -43,7 +47,7 @@ TEST(Standalone, IdsAscendOverAllThreads) {
   }
 }
 
-TEST(Standalone, TimeIsTheClocks) {
+TEST(Standalone, IdsHaveTheTimeOfTheClock) {
   for (const uuid id : {*comb_uuid(), *comb_uuid_v7()}) {
     EXPECT_LE(*comb_timestamp_micros(id), clock_micros());
     EXPECT_GT(*comb_timestamp_micros(id), clock_micros() - std::chrono::minutes{1});
@@ -61,8 +65,8 @@ TEST(Standalone, HotIdsTakeTheirStampsFromTheSameSequence) {
   standalone::last_stamp = before;
 }
 
-// Random bits of ids made in a forked child and in its parent afterwards; a child that went on with its parent's pool
-// would give the same.
+// A forked child and its parent make ids. If the child continued with its parent's pool, both would have the same
+// random bits.
 TEST(Standalone, ForkedChildSharesNoRandomBits) {
   constexpr std::size_t count = 1000;
   ASSERT_TRUE(comb_uuid());  // the pool is filled

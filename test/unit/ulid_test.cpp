@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cctype>
+#include <cstddef>
+#include <cstdint>
 #include <random>
 #include <string>
 
@@ -11,14 +13,14 @@ namespace {
 
 std::string text_of(const uuid& id) { return to_ulid(id).chars; }
 
-TEST(Ulid, WritesTheEnds) {
+TEST(Ulid, WritesTheFirstAndTheLastId) {
   EXPECT_EQ(text_of(uuid::from({0, 0})), "00000000000000000000000000");
   EXPECT_EQ(text_of(uuid::from({0, 1})), "00000000000000000000000001");
   EXPECT_EQ(text_of(uuid::from({1, 0})), "0000000000000G000000000000");
   EXPECT_EQ(text_of(uuid::from({~std::uint64_t{0}, ~std::uint64_t{0}})), "7ZZZZZZZZZZZZZZZZZZZZZZZZZ");
 }
 
-TEST(Ulid, ComesBackAndSortsAsTheId) {
+TEST(Ulid, IsReadBackAndSortsAsTheId) {
   std::mt19937_64 random(1);
   for (int i = 0; i < 10'000; ++i) {
     const uuid a = uuid::from({random(), random()});
@@ -42,7 +44,7 @@ TEST(Ulid, RefusesOtherLengths) {
     EXPECT_EQ(from_ulid(zeros.substr(0, length)).has_value(), length == 26) << length;
 }
 
-// Each of the 256 characters, in the first place and in the last.
+// Each of the 256 characters is the last and the first of a text.
 TEST(Ulid, RefusesOtherCharacters) {
   const std::string digits = "0123456789ABCDEFGHJKMNPQRSTVWXYZabcdefghjkmnpqrstvwxyzIiLlOo";
   for (int c = 0; c < 256; ++c) {

@@ -13,10 +13,12 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <random>
 #include <string>
 #include <thread>
@@ -69,7 +71,7 @@ class session {
     die("cannot connect");
   }
 
-  // Runs a command; returns the ids of its first column. Throws `disconnected` if the session has ended.
+  // Runs a command, and returns the ids in its first column. Throws `disconnected` if the session has ended.
   std::vector<id> run(const std::string& command) {
     PGresult* result = PQexecParams(connection_, command.c_str(), 0, nullptr, nullptr, nullptr, nullptr, 1);
     const ExecStatusType status = PQresultStatus(result);

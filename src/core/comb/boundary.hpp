@@ -1,7 +1,7 @@
-// Boundaries: the first ids of a time, so that a range of times is a range of ids.
+// Boundaries: the smallest id of a time. With them, a range of times is a range of ids.
 //
-// For example, comb_boundary(2022-02-22 19:22:22 UTC) is 017f22e2-79b0-0000-0000-000000000000: the ids that were made
-// since then are those that are not less.
+// For example, comb_boundary(2022-02-22 19:22:22 UTC) is 017f22e2-79b0-0000-0000-000000000000. Ids that were made
+// before that time are less. Ids that were made at that time or later are not.
 #pragma once
 
 #include <chrono>
@@ -15,10 +15,11 @@ namespace comb {
 inline constexpr uuid nil_uuid = uuid::from({0, 0});
 inline constexpr uuid max_uuid = uuid::from({~std::uint64_t{0}, ~std::uint64_t{0}});
 
-// The smallest uuid whose first bits, a number of units since 1970, are at or after a time.
+// The smallest uuid whose time is at or after `at`. The time of a uuid is its first `number_bits` bits, which count
+// units since 1970.
 //
-// Times before 1970 give the nil uuid, which is the smallest uuid. Times after the highest number give the max uuid. It
-// is not of version 4 or 7, but greater than all ids of these versions.
+// Times up to 1970 give the nil uuid, which is the smallest uuid. Times after the highest number give the max uuid,
+// which is greater than all ids of versions 4 and 7.
 template <int number_bits, class Unit>
 constexpr uuid first_uuid_from(sys_micros at) noexcept {
   constexpr sys_micros last{Unit{(std::int64_t{1} << number_bits) - 1}};
@@ -28,18 +29,20 @@ constexpr uuid first_uuid_from(sys_micros at) noexcept {
   return uuid::from({.high = number << (64 - number_bits), .low = 0});
 }
 
-// The smallest id of version 4 or 7 with comb_timestamp(id) >= `at`, if ids of version 4 contain a time as comb's do.
+// The boundary of ids with comb_timestamp(id) >= `at`. It holds for ids of version 7, and for ids of version 4 that
+// contain a time as comb's do.
 constexpr uuid comb_boundary(sys_micros at) noexcept { return first_uuid_from<48, std::chrono::milliseconds>(at); }
 
-// The same with comb_timestamp(id) > `at`.
+// The boundary of ids with comb_timestamp(id) > `at`.
 constexpr uuid comb_boundary_after(sys_micros at) noexcept {
   return comb_boundary(at < sys_micros::max() ? at + std::chrono::microseconds{1} : at);
 }
 
-// The smallest hot id with hot_timestamp(id) >= `at`.
+// The boundary of hot ids with hot_timestamp(id) >= `at`.
 constexpr uuid hot_boundary(sys_micros at) noexcept { return first_uuid_from<32, std::chrono::seconds>(at); }
 
-// Whether a uuid is a boundary: only zeros after the first 48 bits, or the max uuid. No generator makes such an id.
+// Whether a uuid is a boundary: it has only zeros after the first 48 bits, or is the max uuid. No generator makes such
+// ids.
 constexpr bool is_boundary(const uuid& id) noexcept {
   return ((id.high() & 0xffff) == 0 && id.low() == 0) || id == max_uuid;
 }

@@ -1,4 +1,4 @@
-// Byte order. No other header reverses bytes, or depends on the byte order of the machine.
+// Byte order. All other headers use these functions, and do not depend on the byte order of the machine.
 #pragma once
 
 #include <bit>

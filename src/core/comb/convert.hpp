@@ -16,8 +16,8 @@ namespace comb {
 // Whether ids of one layout can become ids of another, so that no two different ids become the same.
 //
 // Layouts with the same encoding differ only in their field. The two encodings of 1 ms can be converted into each
-// other, and the ticks of legacy, which are longer, into Unix milliseconds. Version 7 is layout "postgres" with another
-// version.
+// other. The ticks of legacy can be converted into Unix milliseconds, but not back, because a tick is longer than a
+// millisecond. Layout "v7" is layout "postgres" with another version.
 constexpr bool can_convert(const uuid_layout& from, const uuid_layout& to) noexcept {
   if (from.read_only() || to.read_only() || from.generation == generation::hot || to.generation == generation::hot)
     return false;
@@ -27,8 +27,8 @@ constexpr bool can_convert(const uuid_layout& from, const uuid_layout& to) noexc
          (from.encoding == legacy_days && to.encoding == unix_ms);
 }
 
-// The id with its ends exchanged: bytes 0 to 5 and bytes 10 to 15, or its halves if the number has 64 bits. Version and
-// variant keep their place if the number has 48 bits.
+// The id with its ends exchanged. For a number of 64 bits, these are its halves. For a number of 48 bits, they are
+// bytes 0 to 5 and bytes 10 to 15, and version and variant keep their place.
 constexpr uuid exchange_ends(const uuid& id, int bits) noexcept {
   if (bits == 64) return uuid::from({.high = id.low(), .low = id.high()});
   return uuid::from({.high = id.low() << 16 | (id.high() & 0xffff), .low = (id.low() & ~low_48) | id.high() >> 16});
@@ -36,9 +36,9 @@ constexpr uuid exchange_ends(const uuid& id, int bits) noexcept {
 
 enum class outcome : std::uint8_t {
   done,
-  wrong_version,  // the id does not have the version of the layout that it is said to have
-  no_time,        // its number is not a time in that layout
-  out_of_range,   // the other layout cannot contain its time
+  wrong_version,  // the id does not have the version of the layout to convert from
+  no_time,        // its number is not a time
+  out_of_range,   // the layout to convert to cannot contain its time
 };
 
 struct conversion {
@@ -46,8 +46,8 @@ struct conversion {
   uuid id;
 };
 
-// The id in another layout, if can_convert. The number moves to its new place, and what was there moves to the old
-// place of the number.
+// The id in another layout. can_convert() must be true for the two. The number moves to its new place, and what was
+// there moves to the old place of the number.
 constexpr conversion comb_convert(const uuid& id, const uuid_layout& from, const uuid_layout& to) noexcept {
   // Between postgres and v7, only the version changes.
   if (from.version != to.version && (from.requires_version() || to.requires_version())) {
@@ -66,8 +66,8 @@ constexpr conversion comb_convert(const uuid& id, const uuid_layout& from, const
   return {outcome::done, to.field.set(moved, number)};
 }
 
-// SQL Server compares bytes 10 to 15 first, then 8 and 9, then 7 down to 0. PostgreSQL compares from byte 0 up. These
-// two functions move the bytes so that the order of ids is the same in both.
+// SQL Server compares bytes 10 to 15 first, then 8 and 9, then 7 down to 0. PostgreSQL compares from byte 0 up. The
+// next two functions move the bytes, so that ids have the same order in both.
 
 constexpr uuid comb_to_mssql(const uuid& id) noexcept {
   const std::uint64_t high = id.high(), low = id.low();

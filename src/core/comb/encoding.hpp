@@ -20,7 +20,7 @@ struct time_encoding {
   const char* unit;  // for error messages
   // The times that the number can contain. Not set for encodings that are only read.
   sys_micros earliest = {}, latest = {};
-  // How many bits distinguish the stamps that have the same number.
+  // How many bits it takes to tell the stamps of one number apart.
   int rest_bits = 0;
   // The time of a number, or nothing for a number that no generator writes.
   std::optional<sys_micros> (*decode)(std::uint64_t number) noexcept;
@@ -79,21 +79,23 @@ inline constexpr time_encoding net_ticks{
     .id = encoding_id::net_ticks,
     .unit = "100 ns since 0001-01-01",
     .earliest = year_0001,
+    // The last microsecond all of whose ticks fit into the number.
     .latest = time_since<std::chrono::microseconds>(year_0001, ~std::uint64_t{0} / 10 - 1),
     .rest_bits = 3,  // a tick is 6.55 units of the stamp
     .decode =
         [](std::uint64_t ticks) noexcept {
           return std::optional{time_since<std::chrono::microseconds>(year_0001, ticks / 10)};
         },
-    // Multiplied without a sign, because the latest times have more ticks than a signed number can contain.
+    // The product is unsigned, because the latest times have more ticks than a signed number can contain.
     .encode = [](sys_micros at) noexcept { return units_since<std::chrono::microseconds>(year_0001, at) * 10; }};
 
 // SQL Server's datetime: 16 bits of days since 1900, then 32 bits of ticks of 1/300 s in the day.
 //
 // A tick is read as the nearest microsecond. A time is written as the last tick that is read as the same time or an
-// earlier one, so that what was read is written back unchanged. NHibernate and Magnum divide by 3.333333, so the last
-// ticks of their day are up to two past its end. These two are read as the last milliseconds of the day, which no other
-// tick uses. A number with more ticks is not a COMB.
+// earlier one, so that a time that was read is written back as the same tick.
+//
+// A day has 25,920,000 ticks. NHibernate and Magnum divide by 3.333333, so they write up to three more. These are read
+// as the last three milliseconds of the day, which no other tick is read as. A number with more ticks is not a COMB.
 inline constexpr std::uint64_t legacy_ticks_per_day = 25'920'000;
 inline constexpr std::uint64_t legacy_ticks_max = legacy_ticks_per_day + 2;
 

@@ -1,4 +1,4 @@
-// Time fields: where in an id the number of a time encoding is. Bits are counted in the order of the id's text.
+// Time fields: where in an id the number of a time encoding is. Bits are counted as they are printed.
 //
 // For example, the number in 017f22e2-79b0-7cc3-98c4-dc0c0c07398f is 017f22e279b0, its first 48 bits.
 #pragma once
@@ -25,26 +25,26 @@ enum class field_id : std::uint8_t {
 
 struct time_field {
   field_id id;
-  int bits;                // of the number
-  bool at_end = false;     // whether the number is in the second half
+  int bits;                // how many the number has
+  bool at_end = false;     // whether the number is in the second half of the id
   int version_shift = 12;  // where the version is in the first half
   std::uint64_t (*get)(const uuid&) noexcept;
   uuid (*set)(const uuid&, std::uint64_t) noexcept = nullptr;
-  // The 32 bits that the layout's database compares after the number, the first that it compares in the highest bit.
+  // The 32 bits that the layout's database compares after the number. The bit that it compares first is the highest.
   std::uint32_t (*get_following)(const uuid&) noexcept = nullptr;
   uuid (*set_following)(const uuid&, std::uint32_t) noexcept = nullptr;
 
   constexpr bool operator==(const time_field& other) const noexcept { return id == other.id; }
 };
 
-// 48 bits with the bytes m5 m4 m3 m2 m1 m0 as m2 m3 m4 m5 m0 m1, which is how .NET's Guid prints the first six bytes of
-// an array. The same function converts back.
+// Rearranges the bytes m5 m4 m3 m2 m1 m0 of a number to m2 m3 m4 m5 m0 m1. .NET's Guid prints the first six bytes of an
+// array in this order. The same function converts back.
 constexpr std::uint64_t reverse_groups_48(std::uint64_t value) noexcept {
   const auto first = static_cast<std::uint32_t>(value >> 16), second = static_cast<std::uint32_t>(value << 16);
   return std::uint64_t{reverse_bytes(first)} << 16 | reverse_bytes(second);
 }
 
-// The id with the bytes of its first three groups reversed. SQL Server prints the version 1 ids of Windows like this.
+// The id with the bytes of each of its first three groups reversed. SQL Server prints the version 1 ids of Windows so.
 constexpr uuid reverse_groups(const uuid& id) noexcept {
   const auto third = static_cast<std::uint32_t>(id.high() << 16);
   return uuid::from({.high = reverse_groups_48(id.high() >> 16) << 16 | reverse_bytes(third), .low = id.low()});

@@ -7,8 +7,8 @@
 //   sequence   the last stamp was lower, so the clock's stamp is the next one
 //   bits       017f22e2-79b0-7cc3-98c4-dc0c0c07398f: the label 7, and 58 random bits
 //
-// Every kind of id takes its stamp from the same sequence. The bits in this header are those of comb_uuid() and
-// comb_uuid_v7(). hot.hpp has those of hot_uuid(), and layout_generate.hpp those of other libraries.
+// Every kind of id takes its stamp from the same sequence. This header has the bits of comb_uuid() and comb_uuid_v7(),
+// hot.hpp those of hot_uuid(), and layout_generate.hpp those of the layouts of other libraries.
 #pragma once
 
 #include <time.h>
@@ -69,28 +69,6 @@ constexpr sys_micros time_from_stamp(stamp from) noexcept {
       static_cast<std::int64_t>(from.milliseconds() * 1000 + (from.fraction() * 1000 >> fraction_bits)));
 }
 
-// ---------------------------------------------------------------------------------------------------------------
-// The sequence: each stamp is greater than the previous one.
-
-// `restarted` says that the sequence started again from the clock, because `previous` was more than a day ahead.
-struct sequence_step {
-  stamp previous;
-  stamp next;
-  bool restarted;
-};
-
-// The stamp that follows `previous` when the clock reads `now`.
-//
-// Making an id takes longer than one unit, so stamps do not run ahead of the clock. When the clock steps back, stamps
-// ascend by one unit each until the clock has caught up. If `previous` is more than a day ahead, the clock was wrong
-// when it was taken. Following it would put all new ids into the future, so the sequence starts again from `now`.
-constexpr sequence_step step_sequence(stamp previous, stamp now) noexcept {
-  if (now > previous) [[likely]]
-    return {previous, now, false};
-  if (previous - now > units_per_day) return {previous, now, true};
-  return {previous, previous + 1, false};
-}
-
 // The tick of a stamp, rounded down, and the first stamp of a tick.
 inline constexpr std::uint64_t ticks_per_ms = 10'000;
 
@@ -105,7 +83,30 @@ constexpr stamp stamp_from_ticks(sys_ticks at) noexcept {
           (ticks % ticks_per_ms * units_per_ms + ticks_per_ms - 1) / ticks_per_ms};
 }
 
-// As step_sequence, for an id that contains only the tick: the next stamp is in a later tick than the previous one.
+// ---------------------------------------------------------------------------------------------------------------
+// The sequence: each stamp is greater than the previous one.
+
+// `restarted` says that the sequence started again from the clock, because `previous` was more than a day ahead.
+struct sequence_step {
+  stamp previous;
+  stamp next;
+  bool restarted;
+};
+
+// The stamp that follows `previous` when the clock reads `now`.
+//
+// Making an id takes longer than one unit, so stamps do not run ahead of the clock. When the clock steps back, stamps
+// ascend by one unit each until the clock has caught up. If `previous` is more than a day ahead, the clock was probably
+// wrong when `previous` was taken. Following it would put all new ids into the future, so the sequence starts again
+// from `now`.
+constexpr sequence_step step_sequence(stamp previous, stamp now) noexcept {
+  if (now > previous) [[likely]]
+    return {previous, now, false};
+  if (previous - now > units_per_day) return {previous, now, true};
+  return {previous, previous + 1, false};
+}
+
+// The same for ids that contain only the tick: the next stamp is in a later tick than the previous one.
 constexpr sequence_step step_ticks(stamp previous, stamp now) noexcept {
   const sequence_step step = step_sequence(previous, now);
   const sys_ticks previous_tick = ticks_from_stamp(previous);
@@ -113,11 +114,11 @@ constexpr sequence_step step_ticks(stamp previous, stamp now) noexcept {
   return {previous, stamp_from_ticks(previous_tick + sys_ticks::duration{1}), false};
 }
 
-// Takes the next stamp from `last`, which any number of threads share, when `clock` returns the present. The order of
-// changes to this one word is enough, so other memory is not ordered.
+// Takes the next stamp from `last`, which any number of threads share. `clock()` returns the stamp of the clock's
+// reading. Relaxed memory order is enough, because threads agree on the order of the changes of a single word.
 //
-// Before the sequence starts again, the clock is read once more: another thread may have taken `last` after the clock
-// stepped forward, and this one may have read it before.
+// Before the sequence starts again, the clock is read once more. This thread may have read it before it stepped
+// forward, and another thread may have taken `last` after that.
 template <class Clock, class Step = decltype(&step_sequence)>
 inline sequence_step take_stamp(std::atomic<stamp>& last, Clock clock, Step next_step = step_sequence) noexcept {
   const stamp now = clock();

@@ -26,14 +26,16 @@ namespace comb {
 // +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 //
 // The shard is little-endian, because .NET writes it so. The seconds wrap in 2106, as HotGuid's do. No version and no
-// variant are set. HotGuid itself has other bits between the seconds and the shard: five bytes of the machine's name
-// and the process id, and a counter of three bytes. So each of its processes has an order of its own. With the fraction
-// of the stamp, all sessions have one order.
+// variant are set.
+//
+// HotGuid has other bits between the seconds and the shard: five bytes made from the machine's name and the process id,
+// and a counter of three bytes. So each process has an order of its own there. With the fraction of the stamp instead,
+// all sessions have one order.
 
 inline constexpr int hot_random_bits = 38;
 static_assert(units_per_second <= std::uint64_t{1} << (64 - hot_random_bits));
 
-// After so many seconds, the seconds of hot ids start again at zero: 2106-02-07 06:28:16 UTC.
+// The seconds of hot ids start again at zero after this period, which ends on 2106-02-07 06:28:16 UTC.
 inline constexpr std::chrono::seconds hot_period{std::int64_t{1} << 32};
 
 // The hot id of a stamp. Only the low 38 bits of `random` are used.
@@ -44,8 +46,8 @@ constexpr uuid hot_uuid_from_stamp(stamp from, std::int32_t shard, std::uint64_t
                      .low = middle << 32 | reverse_bytes(static_cast<std::uint32_t>(shard))});
 }
 
-// The stamp for the hot id of a time from 1970 on, rounded up to the unit. The time wraps here, so that it can be later
-// than max_stamp_time.
+// The stamp for the hot id of a time from 1970 on, rounded up to the unit. The time is reduced to the first period, so
+// it may be later than max_stamp_time.
 constexpr stamp hot_stamp_from_time(sys_micros at) noexcept {
   return stamp_from_time(sys_micros{at.time_since_epoch() % hot_period});
 }
@@ -55,7 +57,7 @@ constexpr std::int32_t hot_shard(const uuid& id) noexcept {
   return static_cast<std::int32_t>(reverse_bytes(static_cast<std::uint32_t>(id.low())));
 }
 
-// The time in a hot id, HotGuid's own included: whole seconds from 1970 to 2106.
+// The time in a hot id of comb or HotGuid: whole seconds from 1970 to 2106.
 constexpr sys_micros hot_timestamp(const uuid& id) noexcept {
   return sys_micros{std::chrono::seconds{static_cast<std::int64_t>(id.high() >> 32)}};
 }

@@ -1,4 +1,4 @@
-// The table of layouts: where the ids of comb and of other libraries contain which time. One row each.
+// The table of layouts, one row each. A layout says which time an id contains and where.
 //
 // For example, d01c25cc-63a7-47cc-b5ba-018e5f3bff48 is an id of layout "mssql": its last 48 bits, 018e5f3bff48, are
 // Unix milliseconds. layout_time.hpp reads them, layout_generate.hpp makes new ids, and convert.hpp converts between
@@ -33,15 +33,15 @@ struct uuid_layout {
 
   constexpr bool read_only() const noexcept { return generation == comb::generation::none; }
 
-  // Whether all ids of the layout have its version. Version 4 is that of the random ids whose bits the time replaces:
-  // libraries differ in whether they keep it.
+  // Whether all ids of the layout have its version. Version 4 is not required: other libraries write the time into
+  // random version 4 ids, and some of them overwrite the version.
   constexpr bool requires_version() const noexcept {
     return version != comb::version::none && version != comb::version::v4;
   }
 };
 
 inline constexpr uuid_layout layouts[] = {
-    // name, field: where the number is, encoding: what it counts, version, generation: how new ids are made
+    // name, where the number is, what it counts, version, how new ids are made
     {"postgres", first_48, unix_ms, version::v4, generation::comb},
     {"v7", first_48, unix_ms, version::v7, generation::comb},
     {"mssql", last_48, unix_ms, version::v4, generation::sorted},

@@ -14,9 +14,9 @@
 
 namespace comb {
 
-// The number of a stamp in the layout's encoding, which must be able to contain its time.
+// The number of a stamp in the layout's encoding. The encoding must be able to contain the stamp's time.
 constexpr std::uint64_t number_from_stamp(stamp from, const uuid_layout& layout) noexcept {
-  // A tick is finer than a microsecond.
+  // Ticks come from the stamp itself, because a tick is shorter than a microsecond.
   if (layout.encoding == net_ticks)
     return static_cast<std::uint64_t>(unix_ticks(ticks_from_stamp(from))) + ticks_from_0001_to_1970;
   return layout.encoding.encode(time_from_stamp(from));
@@ -48,11 +48,11 @@ constexpr std::uint32_t fit_around(std::uint32_t value) noexcept {
   }
 }
 
-// A new id of the layout in a row whose generation is `sorted`, from a stamp and 128 random bits. The layout's encoding
-// must be able to contain the stamp's time.
+// A new id from a stamp and 128 random bits, for the layout of a row whose generation is `sorted`. The layout's
+// encoding must be able to contain the stamp's time.
 //
-// The number does not contain the whole stamp. The rest goes into the bits that the layout's database compares next,
-// around version and variant. So ids with the same number ascend in that database as well.
+// The number does not contain the whole stamp. The rest of the stamp goes into the bits that the layout's database
+// compares next, except those of version and variant. So ids with the same number ascend in that database as well.
 template <std::size_t row>
 constexpr uuid sorted_uuid(stamp from, const uuid& random) noexcept {
   constexpr const uuid_layout& layout = layouts[row];
@@ -67,7 +67,7 @@ constexpr uuid sorted_uuid(stamp from, const uuid& random) noexcept {
   return layout.field.set_following(id, (layout.field.get_following(id) & ~mask) | fit_around<taken>(rest << unused));
 }
 
-// The same as a function for each row of the table, null for rows of another generation.
+// sorted_uuid for each row of the table, as a function pointer. Null for rows of another generation.
 using id_maker = uuid (*)(stamp, const uuid& random) noexcept;
 
 template <std::size_t row>
@@ -81,14 +81,14 @@ inline constexpr auto sorted_makers = []<std::size_t... rows>(std::index_sequenc
 }
 (std::make_index_sequence<std::size(layouts)>());
 
-// The same for any layout whose generation is `sorted`.
+// sorted_uuid for a layout that is known only at run time. Its generation must be `sorted`.
 constexpr uuid uuid_from_stamp(stamp from, const uuid_layout& layout, const uuid& random) noexcept {
   return sorted_makers[row_of(layout)](from, random);
 }
 
-// The random half of process_ticks ids, which is constant for the life of a process, as in the sequential GUID of
-// Morris and Berresford. A new half is drawn in another process. It is also drawn when ticks step back because the
-// clock was wrong: otherwise ids could repeat, because the process may have used the same ticks before.
+// The random half of process_ticks ids. It is constant for the life of a process, as in the sequential GUID of Morris
+// and Berresford. Another process draws another half. A process draws a new half when its ticks step back, because it
+// may have used the same ticks before, and ids must not repeat.
 struct process_state {
   std::uint64_t owner = 0;
   std::uint64_t random = 0;

@@ -15,15 +15,15 @@
 
 namespace comb {
 
-// The time in an id, rounded down. Nothing for an id that cannot be of the layout: one without the version that the
-// layout requires, or one of legacy with ticks past the end of the day.
+// The time in an id, rounded down. Nothing for an id that cannot be of the layout: it lacks the version that the layout
+// requires, or it has the encoding legacy_days and more ticks than a day.
 constexpr std::optional<sys_micros> comb_timestamp(const uuid& id, const uuid_layout& layout) noexcept {
   if (!can_have_layout(id, layout)) return std::nullopt;
   return layout.encoding.decode(layout.field.get(id));
 }
 
-// The same as a function for each row of the table, for callers that read many ids of one layout. The compiler knows
-// the row of each, and makes no calls through pointers.
+// comb_timestamp() for each row of the table, as a function pointer, for callers that read many ids of one layout. The
+// compiler knows the row of each function, so there are no calls through the pointers of encoding and field.
 using time_reader = std::optional<sys_micros> (*)(const uuid&) noexcept;
 
 inline constexpr auto time_readers = []<std::size_t... rows>(std::index_sequence<rows...>) {
@@ -32,18 +32,19 @@ inline constexpr auto time_readers = []<std::size_t... rows>(std::index_sequence
 }
 (std::make_index_sequence<std::size(layouts)>());
 
-// Whether a layout can contain a time. Not for layouts that are only read.
+// Whether a layout can contain a time. It must not be called for layouts that are only read.
 constexpr bool holds(const uuid_layout& layout, sys_micros at) noexcept {
   return at >= layout.encoding.earliest && at <= layout.encoding.latest;
 }
 
-// The id with its time overwritten by one that the layout can contain, and with the version that the layout requires.
+// The id with its time overwritten, and with the version that the layout requires. The layout must be able to contain
+// `at`.
 constexpr uuid comb_set_timestamp(const uuid& base, sys_micros at, const uuid_layout& layout) noexcept {
   const uuid id = layout.requires_version() ? with_version(base, layout.version) : base;
   return layout.field.set(id, layout.encoding.encode(at));
 }
 
-// Whether an id is plausibly of a layout: it contains a time there, from 2000 to a day after `now`.
+// Whether an id is plausibly of a layout: the layout's time in it is from 2000 to a day after `now`.
 constexpr bool is_plausible(const uuid& id, const uuid_layout& layout, sys_micros now) noexcept {
   constexpr sys_micros year_2000{std::chrono::days{10'957}};
   const std::optional<sys_micros> at = comb_timestamp(id, layout);

@@ -1,6 +1,6 @@
 // Masking: hiding the time in a version 7 id from people without the key, bit for bit as uuidv47 does.
 //
-// For example, with the key that test/unit/mask_test.cpp has, 00000000-0000-7000-8000-000000000000 is shown as
+// For example, with the key efcdab89674523011032547698badcfe, the id 00000000-0000-7000-8000-000000000000 is masked as
 // 22d97126-9609-4000-8000-000000000000.
 #pragma once
 
@@ -28,9 +28,9 @@ struct mask_key {
   }
 };
 
-// SipHash-2-4 (Aumasson and Bernstein, "SipHash: a fast short-input PRF", 2012) of a message. Its words
-// are those of section 2.2 of the paper: little-endian, with zeros after the end of the message, and with the size of
-// the message in the highest byte of the last word.
+// SipHash-2-4 (Aumasson and Bernstein, "SipHash: a fast short-input PRF", 2012) of a message. `words` is the message as
+// section 2.2 of the paper writes it: words are little-endian, the last word is filled with zeros, and its highest byte
+// is the size of the message.
 template <std::size_t count>
 constexpr std::uint64_t siphash(const mask_key& key, const std::uint64_t (&words)[count]) noexcept {
   std::uint64_t v0 = key.half[0] ^ 0x736f6d6570736575, v1 = key.half[1] ^ 0x646f72616e646f6d;
@@ -71,8 +71,8 @@ constexpr std::optional<uuid> mask(const uuid& id, const mask_key& key) noexcept
   return exchange_mask(id, key, version::v4);
 }
 
-// The id before it was masked. Nothing for an id that is not of version 4. With another key than that of mask(), the
-// result is another id: a masked id does not show whether the key is right.
+// The id before it was masked. Nothing for an id that is not of version 4. With a wrong key, the result is another id
+// of version 7, because a masked id does not show whether a key is right.
 constexpr std::optional<uuid> unmask(const uuid& id, const mask_key& key) noexcept {
   if (!has_version(id, version::v4)) return std::nullopt;
   return exchange_mask(id, key, version::v7);

@@ -5,8 +5,8 @@
 
 namespace comb {
 
-// The remainder of the partition of a shard, among `modulus` partitions. The modulus is at least 1. Shards are reduced
-// as unsigned numbers, so that doubling the modulus splits each partition exactly in two.
+// The remainder that chooses the partition of a shard among `modulus` partitions. The modulus is at least 1. Shards are
+// reduced as unsigned numbers, so that doubling the modulus splits each partition exactly in two.
 constexpr std::int32_t hot_shard_remainder(std::int32_t shard, std::int32_t modulus) noexcept {
   return static_cast<std::int32_t>(static_cast<std::uint32_t>(shard) % static_cast<std::uint32_t>(modulus));
 }

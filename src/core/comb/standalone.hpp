@@ -40,7 +40,7 @@ inline stamp clock_stamp() noexcept {
   return stamp_from_clock(reading);
 }
 
-// Identifies this process among its forked children, each of which increments it.
+// Identifies this process as the owner of a pool. Each forked child increments it.
 inline std::atomic<std::uint64_t> fork_count{1};
 inline const int fork_count_kept = pthread_atfork(nullptr, nullptr, [] { ++fork_count; });
 

@@ -1,4 +1,5 @@
-// The types of time, so that no two units can be mixed up. stamp, in generator.hpp, is the fourth: the time in an id.
+// The types of time, so that no two units can be mixed up. The time in an id has another type, `stamp` in
+// generator.hpp.
 #pragma once
 
 #include <chrono>

@@ -14,11 +14,11 @@ namespace comb {
 // 26 characters of 5 bits contain 130 bits, so the first character is at most 7.
 inline constexpr std::size_t ulid_length = 26;
 
-// The digits, in ASCII order: I, L, O and U are left out.
+// The digits, in ASCII order. I, L, O and U are left out.
 inline constexpr std::string_view base32_digits = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 inline constexpr std::uint8_t no_digit = 0xff;
 
-// The value of each character. Either case is read; I and L are read as 1, and O as 0.
+// The value of each character, in upper and lower case. I and L are read as 1, and O as 0.
 inline constexpr auto base32_values = [] {
   std::array<std::uint8_t, 256> values{};
   values.fill(no_digit);
@@ -34,7 +34,7 @@ inline constexpr auto base32_values = [] {
   return values;
 }();
 
-// The text of a ULID, and a zero after it.
+// The text of a ULID: 26 characters and a zero.
 struct ulid_text {
   char chars[ulid_length + 1] = {};
 };
