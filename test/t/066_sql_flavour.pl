@@ -228,7 +228,8 @@ run_commands($managed, 'plain', $scripts, %to, PGUSER => 'owner', PGDATABASE => 
 use_comb($database, 'comb');
 my ($search_path) = blocks($managed, 'plain-search-path');
 $node->safe_psql($database, $search_path->{sql}, @as_owner);
-is($node->safe_psql($database, 'SELECT comb_uuid() IS NOT NULL', @as_owner), 't', 'plain: comb_uuid() is on the search path');
+is($node->safe_psql($database, 'SELECT comb_uuid() IS NOT NULL', @as_owner),
+	't', 'plain: comb_uuid() is on the search path');
 $node->safe_psql($database, "ALTER DATABASE $database RESET search_path");
 $before = contents($database);
 my ($adopt) = map { $_->{sql} } blocks($managed, 'plain-adopt');

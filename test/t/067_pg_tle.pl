@@ -74,7 +74,8 @@ $node->safe_psql('postgres', 'CREATE DATABASE restored TEMPLATE template0 ENCODI
 run_commands($managed, 'pg_tle-restore', $scratch,
 	%to, OLD => $node->connstr('shop'), NEW => $node->connstr('restored'));
 $node->safe_psql('restored', 'INSERT INTO orders DEFAULT VALUES');
-is($node->safe_psql('restored', 'SELECT count(*) FROM orders'), '2', 'a restored table takes new rows with the library');
+is($node->safe_psql('restored', 'SELECT count(*) FROM orders'),
+	'2', 'a restored table takes new rows with the library');
 
 $node->safe_psql('shop', 'GRANT CREATE ON DATABASE shop TO owner');
 $node->safe_psql('shop', $update->{sql}, @as_owner);

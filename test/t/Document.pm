@@ -39,8 +39,8 @@ sub blocks
 	return @blocks;
 }
 
-# run_commands(FILE, LABEL, FOLDER, VARIABLE => VALUE ...): runs the ```sh block with a label in a folder, with variables
-# of its environment. Tests that it raises no error.
+# run_commands(FILE, LABEL, FOLDER, VARIABLE => VALUE ...): runs the ```sh block with a label in a folder, with these
+# variables in its environment. Tests that it raises no error.
 sub run_commands
 {
 	my ($file, $label, $folder, %environment) = @_;
