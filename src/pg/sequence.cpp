@@ -1,3 +1,5 @@
+// The server's sequence: where it is in shared memory, how it starts and is saved, the setting comb.monotonicity,
+// comb_status(), comb_reset().
 #include "sequence.hpp"
 
 #include <algorithm>
@@ -27,9 +29,9 @@ enum class origin : std::uint32_t { clock, saved_stamp, replayed_commit };
 struct alignas(PG_CACHE_LINE_SIZE) shared_sequence : sequence {
   std::atomic<phase> progress = phase::fresh;
   std::atomic<origin> started_from = origin::clock;
-  std::atomic<std::int32_t> save_error = 0;            // the errno of the last attempt to save
-  std::atomic<std::uint32_t> save_error_was_told = 0;  // whether the server's log has one
-  std::atomic<std::uint32_t> clock_was_told = 0;       // whether the warning of continues_despite_clock() was given
+  std::atomic<std::int32_t> save_error = 0;                // the errno of the last attempt to save
+  std::atomic<std::uint32_t> save_error_was_reported = 0;  // whether the server's log has one
+  std::atomic<std::uint32_t> clock_was_reported = 0;       // whether warn_of_clock() was called
 };
 static_assert(sizeof(shared_sequence) == 128);
 
@@ -43,10 +45,10 @@ const config_enum_entry setting_values[] = {{"server", static_cast<int>(monotoni
 shared_sequence* shared = nullptr;
 bool preloaded = false;
 bool shared_memory_is_full = false;
-bool server_was_told = false;  // that it is full
+bool full_memory_was_reported = false;
 
 constinit sequence own;  // this session's
-bool own_clock_was_told = false;
+bool own_clock_was_reported = false;
 sequence* last_used = nullptr;  // the sequence of this session's last id
 
 // The time at which initdb created the cluster, which is the high half of the system identifier. A clock that reads
@@ -77,11 +79,12 @@ void attach() {
   LWLockRelease(AddinShmemInitLock);
 }
 
-// Finds out whether a process of this server has warned that shared memory is full. Such a process leaves an entry of
-// no bytes, for which there is still room.
-void look_whether_told() {
+// Finds out whether a process of this server has warned that shared memory is full. A process that warns leaves an
+// entry in PostgreSQL's list of shared memory. The entry takes no memory of its own, so it can be made when memory is
+// full.
+void look_whether_reported() {
   LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
-  ShmemInitStruct("comb: memory was full", 0, &server_was_told);
+  ShmemInitStruct("comb: memory was full", 0, &full_memory_was_reported);
   LWLockRelease(AddinShmemInitLock);
 }
 
@@ -163,7 +166,7 @@ void save() {
     const stamp window = window_of(shared->last.load(std::memory_order_relaxed));
     const int error = save_stamp(window);
     shared->save_error.store(error, std::memory_order_relaxed);
-    if (error != 0 && shared->save_error_was_told.exchange(1) == 0) report_save_error(error);
+    if (error != 0 && shared->save_error_was_reported.exchange(1) == 0) report_save_error(error);
     if (shared->saved.compare_exchange_strong(before, window, std::memory_order_acq_rel) || before == window) return;
   }
 }
@@ -200,7 +203,7 @@ bool try_attach() {
   if (shared != nullptr || shared_memory_is_full) return shared != nullptr;
   if (has_memory_for(attach)) return true;
   shared_memory_is_full = true;
-  if (!has_memory_for(look_whether_told) || !server_was_told)
+  if (!has_memory_for(look_whether_reported) || !full_memory_was_reported)
     ereport(WARNING, errcode(ERRCODE_OUT_OF_MEMORY),
             errmsg("no shared memory for comb: ids ascend within each session only"),
             errhint("Add comb to shared_preload_libraries, which reserves the memory when the server starts."));
@@ -213,8 +216,8 @@ sequence& find_sequence(stamp now) {
   const bool over_server = in_server_order();
   sequence& found = over_server ? *shared : own;
   if (over_server) start();
-  // The session's own order survives a change of the setting: what it has seen goes over, once for each change.
-  // Otherwise comb_reset() would be undone later.
+  // When the setting changes, the session's order must not break: the sequence that it used until now passes its last
+  // stamp on. This happens once for each change, because doing it again would undo a comb_reset().
   if (last_used != nullptr && last_used != &found) {
     const stamp seen = last_used->last.load(std::memory_order_relaxed);
     if (!over_server)
@@ -228,8 +231,8 @@ sequence& find_sequence(stamp now) {
   return found;
 }
 
-// Raises the session's own sequence to the server's. Another session may have advanced that one after `now` was read,
-// so the clock is read again before it is found too far ahead.
+// Raises the session's own sequence to the server's. Another session may have advanced the server's after `now` was
+// read, so the clock is read again before the server's sequence counts as too far ahead.
 void follow_server(stamp now) {
   start();
   const stamp last = shared->last.load(std::memory_order_relaxed);
@@ -243,11 +246,11 @@ void begin_stamps(stamp now) {
   current_sequence = &find_sequence(now);
   if (try_attach()) {
     const bool in_session_order = current_sequence == &own;
-    // Before the announcement, so that its bound is not below the watermarks of before a restart, which the clock can
-    // be behind.
+    // The session follows the server before the announcement. Otherwise the bound could be below watermarks from before
+    // a restart, if the clock is behind them.
     if (in_session_order) follow_server(now);
     announce(step_sequence(current_sequence->last.load(std::memory_order_relaxed), now).next);
-    // And after it, so that the first stamp is greater than those that watermarks took before the announcement.
+    // It follows again after the announcement. So its first stamp is greater than those that watermarks took before.
     if (in_session_order) follow_server(now);
   }
   using_transaction = in_recovery ? InvalidLocalTransactionId : local_transaction(MyProc);
@@ -263,7 +266,7 @@ stamp stamp_far_ahead(stamp last, step_function next_step) {
   const sequence_step step = next_step(last, now);
   if (!step.restarted || now >= cluster_creation()) return step.next;
   const bool told =
-      last_used == &own ? std::exchange(own_clock_was_told, true) : shared->clock_was_told.exchange(1) != 0;
+      last_used == &own ? std::exchange(own_clock_was_reported, true) : shared->clock_was_reported.exchange(1) != 0;
   if (!told) warn_of_clock(last, now);
   return next_step(last, last).next;
 }
@@ -295,8 +298,8 @@ void init_sequence() {
   }
 }
 
-// The order in force, where its last stamp is kept, that stamp and its lead over the clock, where the sequence started
-// from, why it could not be saved, the library's version. Only looks: it neither starts a sequence nor changes one.
+// Returns the order in force, where its last stamp is kept, that stamp and its lead over the clock, where the sequence
+// started from, why it could not be saved, and the library's version. Neither starts a sequence nor changes one.
 COMB_FUNCTION(comb_status) {
   TupleDesc row;
   if (get_call_result_type(fcinfo, nullptr, &row) != TYPEFUNC_COMPOSITE) elog(ERROR, "comb_status must return a row");

@@ -52,8 +52,9 @@ bool try_attach();
 using step_function = sequence_step (*)(stamp last, stamp now) noexcept;
 
 // The stamp that follows `last`, which was more than a day ahead of the clock when that was read. The clock is read
-// again, because another session may have taken `last` after the clock stepped forward. If `last` is ahead still, the
-// sequence starts again from the clock. If the clock is certainly wrong, the sequence continues, with one warning.
+// again, because another session may have taken `last` after the clock stepped forward. If `last` is more than a day
+// ahead of the new reading as well, the sequence starts again from the clock. But if the clock is certainly wrong, the
+// sequence continues, with one warning.
 stamp stamp_far_ahead(stamp last, step_function next_step);
 
 // Saves the window of the stamp `next` that was just taken, and warns if the sequence started again from the clock.

@@ -90,9 +90,9 @@ for (1 .. 4)
 	push @ids, $_ % 2 ? ids(1000) : ids();
 	is(status('started_from'), 'saved stamp', "restart $_ with the clock behind continues from the saved stamp");
 }
-ok(Comb::ascending(@ids), 'and no id repeats or sorts before one of an earlier start');
-cmp_ok(status('extract(epoch FROM lead)'), '<', 3602, 'and ids do not run away');
-is(warnings(), '', 'without a warning');
+ok(Comb::ascending(@ids), 'after four restarts with the clock behind, no id repeats or sorts before an earlier one');
+cmp_ok(status('extract(epoch FROM lead)'), '<', 3602, 'four restarts do not add to the lead of ids over the clock');
+is(warnings(), '', 'restarts with the clock an hour behind give no warning');
 
 # A session comes back from session order with a stamp ahead of the clock. That stamp is saved.
 restart_at(0);
@@ -117,12 +117,12 @@ is(status(q{lead > interval '50 minutes'}), 't', 'a session brings its own order
 $session->query('SET comb.monotonicity = session; SELECT * FROM comb_status()');
 $node->safe_psql('postgres', 'SELECT comb_reset()');
 $session->query('RESET comb.monotonicity; SELECT * FROM comb_status()');
-is(status(q{lead <= interval '0'}), 't', 'comb_reset() is not undone by a look');
+is(status(q{lead <= interval '0'}), 't', 'comb_reset() is not undone by comb_status()');
 $session->query('SELECT comb_uuid()');
-is(status(q{lead <= interval '0'}), 't', 'nor by an id');
+is(status(q{lead <= interval '0'}), 't', 'comb_reset() is not undone by an id of a session that was ahead');
 restart_at(0);
 ids();
-is(status(q{lead < interval '0.2 s'}), 't', 'nor by a restart');
+is(status(q{lead < interval '0.2 s'}), 't', 'comb_reset() is not undone by a restart');
 
 # A session does not bring a stamp that is more than a day ahead. The order of other sessions holds.
 set_clock(600);
@@ -136,7 +136,7 @@ set_clock(0);
 warnings();
 push @ids, scalar $session->query('RESET comb.monotonicity; SELECT comb_uuid()'), ids();
 ok(Comb::ascending(@ids), 'a session that was three days ahead does not disturb the order of others');
-is(warnings(), $starts_again, 'and its own starts again with a warning');
+is(warnings(), $starts_again, 'a session that was three days ahead is warned');
 $session->quit;
 
 # A session is held up while it saves. Another one makes ids meanwhile, after the clock has stepped ahead.
@@ -152,7 +152,7 @@ cmp_ok($late, 'lt', $ids[0], 'another one makes later ids while a session saves'
 $session->quit;
 restart_at(0);
 push @ids, ids();
-ok(Comb::ascending(@ids), 'and what that one saved is not overwritten');
+ok(Comb::ascending(@ids), 'a slow session does not overwrite the stamp that another has saved');
 
 # A session reads the clock, and is held up. Meanwhile the clock steps ahead by days, and another one makes ids. The
 # earlier reading does not count as a clock that is behind.
@@ -168,7 +168,7 @@ for my $order (qw(server session))
 	cmp_ok($late, 'gt', $ids[0], "in $order order, an id is later than what was made since its clock was read");
 	$session->quit;
 }
-is(warnings(), '', 'without a warning');
+is(warnings(), '', 'a clock that steps forward gives no warning');
 set_clock(0);
 $node->safe_psql('postgres', 'SELECT comb_reset()');
 
@@ -189,23 +189,23 @@ push @ids, ids();
 set_clock(-20 * DAY);
 push @ids, ids(100) for 1 .. 3;
 is(warnings(), $is_wrong, '20 days behind while the server runs: one warning');
-ok(Comb::ascending(@ids), 'ids continue from the last all the while');
+ok(Comb::ascending(@ids), 'ids continue from the last while the clock is wrong');
 set_clock(3000);
 push @ids, ids();
-is(status(q{lead < interval '0'}), 't', 'and follow the clock when it is right again');
-ok(Comb::ascending(@ids), 'in order');
+is(status(q{lead < interval '0'}), 't', 'ids follow the clock when it is right again');
+ok(Comb::ascending(@ids), 'ids are in order when the clock is right again');
 
 # The clock is more than a day behind, but after the creation of the cluster. Either reading may have been wrong.
 restart_at(-2 * DAY);
 my ($status, $out, $err) = $node->psql('postgres', "SELECT comb_uuid(), pg_sleep(0.01) FROM generate_series(1, 3)");
 like($err, qr/WARNING: +\Q$starts_again\E\n.*The last id was made for .*, and the clock reads .*Either .*\n.*HINT: +If/,
 	'two days behind at a start, a warning says what to do');
-is(warnings(), $starts_again, 'once');
-is(status(q{lead < interval '0'}), 't', 'and ids are at the clock');
+is(warnings(), $starts_again, 'two days behind at a start: one warning');
+is(status(q{lead < interval '0'}), 't', 'two days behind at a start, ids are at the clock');
 restart_at(-2 * DAY);
 is(status('last IS NULL'), 't', 'comb_status() does not start the sequence');
 ids();
-is(warnings(), '', 'the next start has nothing to warn of');
+is(warnings(), '', 'the start after that gives no warning');
 
 # If the file cannot be written, the log says so once, and comb_status() until a write succeeds.
 my $saved = $node->data_dir . '/pg_stat/comb.stamp';
@@ -215,26 +215,26 @@ mkdir $saved or die $!;
 $log_start = -s $node->logfile;
 for (1 .. 3)
 {
-	isnt((ids())[0], '', 'without the file ids are made as usual');
+	isnt((ids())[0], '', 'ids are made without the file');
 	Time::HiRes::sleep(0.15);
 }
-is(status('save_error'), 'Is a directory', 'comb_status() says why it cannot be written');
+is(status('save_error'), 'Is a directory', 'comb_status() says why the file cannot be written');
 my $failure = qr{LOG:  could not write file "pg_stat/comb.stamp": Is a directory};
 my @lines = slurp_file($node->logfile, $log_start) =~ /$failure/g;
-is(scalar @lines, 1, 'and the log once');
+is(scalar @lines, 1, 'the log says once that the file cannot be written');
 rmdir $saved or die $!;
 ids();
-is(status('save_error IS NULL'), 't', 'until it can be written again');
-ok(-s $saved, 'which it is');
+is(status('save_error IS NULL'), 't', 'comb_status() has no error when the file can be written again');
+ok(-s $saved, 'the file is written again');
 
 # PostgreSQL knows the setting only in sessions that have loaded comb.
 ($status, $out, $err) = $node->psql('postgres', 'SHOW comb.monotonicity');
 like($err, qr/unrecognized configuration parameter/, 'SHOW fails in a session that has not loaded comb');
-is($node->safe_psql('postgres', "LOAD 'comb'; SHOW comb.monotonicity"), 'server', 'LOAD helps');
+is($node->safe_psql('postgres', "LOAD 'comb'; SHOW comb.monotonicity"), 'server', 'SHOW succeeds after LOAD');
 $node->safe_psql('postgres', "LOAD 'comb'; ALTER SYSTEM SET comb.monotonicity = session");
 $node->safe_psql('postgres', "ALTER DATABASE postgres SET comb.monotonicity = session");
 is($node->safe_psql('postgres', 'SELECT comb_uuid() IS NULL, monotonicity FROM comb_status()'), 'f|session',
-	'ALTER DATABASE needs none');
+	'ALTER DATABASE needs no LOAD');
 $node->stop;
 
 done_testing();
