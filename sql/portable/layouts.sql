@@ -305,7 +305,7 @@ BEGIN
       DETAIL := CASE
         WHEN source = ANY ({{read_only_layouts}}) THEN pg_catalog.format('Ids of layout "%s" are only read.', source)
         WHEN target = ANY ({{read_only_layouts}}) THEN pg_catalog.format('Ids of layout "%s" are only read.', target)
-        WHEN (source = 'hot') OR (target = 'hot') THEN 'A hot id holds whole seconds and a shard.'
+        WHEN (source = 'hot') OR (target = 'hot') THEN 'A hot id contains whole seconds and a shard.'
         WHEN unit <> target_unit THEN pg_catalog.format('One counts %s, the other %s.', unit, target_unit)
         ELSE 'Version 7 has its time in the place of layout "postgres" only.' END,
       HINT := CASE WHEN targets = '' THEN pg_catalog.format('Ids of layout "%s" convert to no other.', source)
@@ -333,7 +333,7 @@ BEGIN
 {{micros_of_count}}
     IF micros IS NULL THEN
       RAISE EXCEPTION USING ERRCODE := '22008',
-        MESSAGE := pg_catalog.format('uuid %s holds no time in layout "%s"', id, source),
+        MESSAGE := pg_catalog.format('uuid %s contains no time in layout "%s"', id, source),
         DETAIL := 'Its ticks of 1/300 s go past the end of a day.';
     END IF;
     at := {{time micros}};

@@ -135,7 +135,7 @@ namespace {
   if (from.read_only() || to.read_only())
     why = psprintf("Ids of layout \"%s\" are only read.", from.read_only() ? from.name : to.name);
   else if (from.generation == generation::hot || to.generation == generation::hot)
-    why = "A hot id holds whole seconds and a shard.";
+    why = "A hot id contains whole seconds and a shard.";
   else if (from.encoding != to.encoding)
     why = psprintf("One counts %s, the other %s.", from.encoding.unit, to.encoding.unit);
   else
@@ -163,7 +163,7 @@ COMB_FUNCTION(comb_convert) {
               errdetail("It is %s.", to_text(id).chars));
     case outcome::no_time:
       ereport(ERROR, errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
-              errmsg("uuid %s holds no time in layout \"%s\"", to_text(id).chars, from.name),
+              errmsg("uuid %s contains no time in layout \"%s\"", to_text(id).chars, from.name),
               errdetail("Its ticks of 1/300 s go past the end of a day."));
     case outcome::out_of_range: {
       const TimestampTz at = to_timestamptz(*comb::comb_timestamp(id, from));
