@@ -179,8 +179,8 @@ sub goals_across
 			push @{ $measured{$what} }, "$goal->{measured} on $run";
 		}
 	}
-	my @told = map { "Not met: $_: " . join(', ', @{ $measured{$_} }) . '.' } @unmet;
-	return join ' ', 'Goals met: ' . join(', ', @met) . '.', @told;
+	my $unmet = join '; ', map { "$_: " . join ', ', @{ $measured{$_} } } @unmet;
+	return 'Goals met: ' . join(', ', @met) . '.' . ($unmet && " Not met: $unmet.");
 }
 
 # The other tables that a script printed.
