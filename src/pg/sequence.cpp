@@ -103,7 +103,7 @@ bool has_memory_for(void (*action)()) {
     fits = false;
     MemoryContextSwitchTo(context);
     FlushErrorState();
-    // As when a subtransaction aborts. No caller holds a lock of this kind while it runs a function.
+    // A subtransaction that aborts does the same. No caller of a function holds a lightweight lock.
     LWLockReleaseAll();
     // The error has set both counters to zero.
     InterruptHoldoffCount = interrupts_held;
