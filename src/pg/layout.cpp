@@ -32,14 +32,23 @@ char* list_layouts(Which&& which) {
   return list.data;
 }
 
+// Whether argument `n` of a call is a constant in the query's text. A parameter is not a constant: PL/pgSQL keeps the
+// state of a call while the values of its variables change.
+bool is_constant(const FmgrInfo* call, int n) {
+  const Node* expression = call->fn_expr;
+  return expression && IsA(expression, FuncExpr) &&
+         IsA(list_nth(reinterpret_cast<const FuncExpr*>(expression)->args, n), Const);
+}
+
 // The layout whose name is argument `n`.
 //
 // A name is looked up once for each call in a query's text. The layout is cached in the state that PostgreSQL keeps for
-// that call. Each execution compares the name with that of the cached layout, and looks up a name that has changed.
+// that call. If the name is not a constant, each execution compares it with that of the cached layout, and looks up a
+// name that has changed.
 const uuid_layout& layout_arg(FunctionCallInfo fcinfo, int n) {
   struct cached_layout {
     const uuid_layout* layout;
-    std::size_t length;
+    bool constant;
   };
   constexpr int arguments = 3;
   FmgrInfo* call = fcinfo->flinfo;
@@ -47,15 +56,17 @@ const uuid_layout& layout_arg(FunctionCallInfo fcinfo, int n) {
     call->fn_extra = MemoryContextAllocZero(call->fn_mcxt, arguments * sizeof(cached_layout));
 
   cached_layout& cached = static_cast<cached_layout*>(call->fn_extra)[n];
+  if (cached.constant) return *cached.layout;
+
   const text* arg = PG_GETARG_TEXT_PP(n);
   const std::string_view name{VARDATA_ANY(arg), VARSIZE_ANY_EXHDR(arg)};
-  if (!cached.layout || name != std::string_view{cached.layout->name, cached.length}) [[unlikely]] {
+  if (!cached.layout || name != cached.layout->name) {
     const uuid_layout* found = find_layout(name);
     if (!found)
       ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
               errmsg("unrecognized layout \"%s\"", text_to_cstring(arg)),
               errhint("Available layouts: %s.", list_layouts([](const uuid_layout&) { return true; })));
-    cached = {found, name.size()};
+    cached = {found, is_constant(call, n)};
   }
   return *cached.layout;
 }

@@ -150,6 +150,18 @@ SELECT source, target, comb_convert('00010203-0405-4607-8809-0a0b0c0d0e0f', sour
 FROM (VALUES ('mssql', 'oracle'), ('oracle', 'mssql'), ('mssql', 'mssql'), ('ticks', 'process_ticks'),
       ('postgres', 'v7'), ('postgres', 'oracle'))
   AS v (source, target);
+-- PL/pgSQL keeps the state of an expression's calls while a variable in it changes.
+DO $$
+DECLARE
+  layout text;
+  at timestamptz := '2026-11-20 12:00:00+00';
+  id uuid;
+BEGIN
+  FOREACH layout IN ARRAY ARRAY['mssql', 'postgres', 'legacy', 'mssql'] LOOP
+    id := comb_set_timestamp('00000000-0000-0000-0000-000000000000', at, layout);
+    RAISE INFO '% % %', layout, id, comb_timestamp(id, layout) = at;
+  END LOOP;
+END $$;
 CREATE TEMP TABLE wrong (layout text);
 INSERT INTO wrong VALUES ('mssql'), (repeat('mssql', 3000));
 SELECT pg_column_size(layout) < length(layout) AS compressed,
