@@ -67,8 +67,8 @@ sub table
 	return join "\n", $first, '|---|' . '---:|' x $#$head, @others;
 }
 
-# as_good('less' or 'more', WHAT): the keys of others that are as good as comb_uuid() or better. The first argument says
-# which is better.
+# as_good('less' or 'more', WHAT): the keys of others that are within 3 % of comb_uuid(), or better. The first argument
+# says which is better.
 sub as_good
 {
 	my ($better, $what) = @_;
@@ -78,8 +78,8 @@ sub as_good
 		my $ratio = ratio($what, $candidate, 'comb_uuid') // next;
 		push @good, sprintf('%s (%.2f)', label($candidate), $ratio) if $better eq 'less' ? $ratio <= 1.03 : $ratio >= 0.97;
 	}
-	return 'no other key is as good as `comb_uuid()`.' unless @good;
-	return 'these keys are as good as `comb_uuid()` within 3 %, or better (with their ratio to it): '
+	return 'no other key is within 3 % of `comb_uuid()`, or better.' unless @good;
+	return 'these keys are within 3 % of `comb_uuid()`, or better (with their ratio to it): '
 	  . join(', ', @good) . '.';
 }
 
@@ -237,6 +237,9 @@ sub quick_warning
 	return fact('quick') ? "$warning\n\n" : '';
 }
 
+# What somebody wrote into the figures by hand: `fact	note	SENTENCE`, when some of them are from another run.
+sub note { my $note = $Figures::run->{fact}{note}; return $note ? " $note" : '' }
+
 # Where the tables of each run are.
 sub version_links
 {
@@ -263,6 +266,7 @@ my %parts = (
 	each_run => \&each_run,
 	version_links => \&version_links,
 	runs_table => \&runs_table,
+	note => \&note,
 	quick => \&quick_warning);
 
 # add_parts(NAME => CODE ...): functions by their names in the templates.
