@@ -249,7 +249,9 @@ void begin_stamps(stamp now) {
     // The session follows the server before the announcement. Otherwise the bound could be below watermarks from before
     // a restart, if the clock is behind them.
     if (in_session_order) follow_server(now);
-    announce(step_sequence(current_sequence->last.load(std::memory_order_relaxed), now).next);
+    const stamp last = current_sequence->last.load(std::memory_order_relaxed);
+    const sequence_step first = step_sequence(last, now);
+    announce(first.restarted ? stamp_far_ahead(last, step_sequence) : first.next);
     // It follows again after the announcement. So its first stamp is greater than those that watermarks took before.
     if (in_session_order) follow_server(now);
   }
@@ -276,8 +278,10 @@ void note_window(sequence& from, stamp last, stamp next) {
     save();
   else
     from.saved.store(window_of(next), std::memory_order_relaxed);
+  if (next >= last) return;
   // The first stamp of a sequence that starts again is the clock's.
-  if (next < last) warn_of_restart(last, next);
+  if (&from == shared) lower_floor(shared->last.load(std::memory_order_relaxed));
+  warn_of_restart(last, next);
 }
 
 void init_sequence() {
@@ -339,6 +343,7 @@ COMB_FUNCTION(comb_reset) {
   own.last.store(now, std::memory_order_relaxed);
   if (shared != nullptr) {
     shared->last.store(now, std::memory_order_relaxed);
+    lower_floor(now);
     save();
   }
   PG_RETURN_VOID();

@@ -60,7 +60,8 @@ word tag_of(const PGPROC* process) {
 }
 
 bool counts(word announced, const PGPROC* process) {
-  return local_transaction(process) != InvalidLocalTransactionId && (announced & tag_mask) == tag_of(process);
+  return announced != no_word && local_transaction(process) != InvalidLocalTransactionId &&
+         (announced & tag_mask) == tag_of(process);
 }
 
 struct announcements {
@@ -265,6 +266,12 @@ void announce(stamp bound) {
   }
   std::atomic_thread_fence(std::memory_order_seq_cst);
   random_delay();
+}
+
+void lower_floor(stamp last) {
+  stamp floor = shared->floor.load();
+  while (floor > last && !shared->floor.compare_exchange_weak(floor, last)) {
+  }
 }
 
 void init_watermark() {

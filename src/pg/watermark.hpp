@@ -17,6 +17,9 @@ void attach_announcements();
 // Announces that the running transaction takes no stamp below `bound`. Call this before it takes its first stamp.
 void announce(stamp bound);
 
+// Lowers the floor to the server's last stamp. Call this after the sequence was set back.
+void lower_floor(stamp last);
+
 // Registers what a transaction does when it is prepared. For _PG_init.
 void init_watermark();
 

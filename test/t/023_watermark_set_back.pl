@@ -1,0 +1,56 @@
+# After the sequence was set back, a prepared transaction still holds the watermark back. A transaction that has made no
+# id never does.
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::RealBin;
+use Comb;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my ($clock, %environment) = Comb::faked_clock();
+Comb::set_clock($clock, '+0');
+my $node = Comb::start_server('main', environment => \%environment, settings => 'max_prepared_transactions = 2');
+$node->safe_psql('postgres', 'CREATE EXTENSION comb; CREATE TABLE events (id uuid PRIMARY KEY DEFAULT comb_uuid())');
+
+for my $case ([ '+7200', 'comb_reset()' ], [ '+200000', 'comb_uuid()' ])
+{
+	my ($ahead, $set_back) = @$case;
+	my $what = "set back by $set_back from $ahead s";
+	Comb::set_clock($clock, $ahead);
+	my $high = $node->safe_psql('postgres', 'SELECT comb_watermark()');
+	Comb::set_clock($clock, '+0');
+	$node->psql('postgres', "SELECT $set_back");
+	my $id = $node->safe_psql('postgres',
+		q{BEGIN; INSERT INTO events DEFAULT VALUES RETURNING id; PREPARE TRANSACTION 'p'});
+	cmp_ok($id, 'lt', $high, "$what: the row is below an earlier watermark");
+	for my $call ('first', 'second')
+	{
+		my $held = $node->safe_psql('postgres', 'SELECT comb_watermark()');
+		cmp_ok($held, 'lt', $id, "$what: the $call watermark is below the row of the prepared transaction");
+	}
+	$node->safe_psql('postgres', q{COMMIT PREPARED 'p'});
+	cmp_ok($node->safe_psql('postgres', 'SELECT comb_watermark()'),
+		'gt', $id, "$what: the watermark is above the row after its commit");
+}
+
+# The server tells the transactions of a session apart by 16 bits. The restart clears all announcements.
+$node->restart;
+my $writer = $node->background_psql('postgres', on_error_stop => 1);
+$writer->query_safe(<<'SQL');
+CREATE TABLE seen AS SELECT * FROM comb_watermark_holders();
+DO $$
+BEGIN
+  FOR i IN 1 .. 65536 LOOP
+    IF EXISTS (SELECT FROM comb_watermark_holders()) THEN
+      INSERT INTO seen SELECT * FROM comb_watermark_holders();
+    END IF;
+    COMMIT;
+  END LOOP;
+END $$;
+SQL
+$writer->quit;
+is($node->safe_psql('postgres', 'SELECT count(*) FROM seen'), 0, 'a transaction that has made no id holds nothing');
+$node->stop;
+
+done_testing();
