@@ -470,7 +470,8 @@ COMMENT ON DOMAIN comb_tstzrange IS 'tstzrange, as operand of operators on uuid'
 
 CREATE FUNCTION uuid_contained_by_tstzrange(id uuid, during comb_tstzrange) RETURNS bool
 LANGUAGE sql IMMUTABLE PARALLEL SAFE LEAKPROOF
-RETURN id OPERATOR(pg_catalog.>=) comb_lower_boundary(during) AND id OPERATOR(pg_catalog.<) comb_upper_boundary(during);
+RETURN id OPERATOR(pg_catalog.>=) comb_lower_boundary(during::pg_catalog.tstzrange)
+    AND id OPERATOR(pg_catalog.<) comb_upper_boundary(during::pg_catalog.tstzrange);
 COMMENT ON FUNCTION uuid_contained_by_tstzrange(uuid, comb_tstzrange) IS 'implementation of <@ operator';
 
 CREATE FUNCTION tstzrange_contains_uuid(during comb_tstzrange, id uuid) RETURNS bool

@@ -224,14 +224,14 @@ END
 CASE WHEN {{1}} <= '1970-01-01 00:00:00+00' THEN {{nil}}
          WHEN {{1}} > '10889-08-02 05:31:50.655+00' THEN {{max}}
          ELSE pg_catalog.encode(pg_catalog.int8send((({{micros {{1}}}} + 999) / 1000) << 16)
-                                  || '\x0000000000000000'::pg_catalog.bytea, 'hex')::pg_catalog.uuid END
+                                  || pg_catalog.int8send(0), 'hex')::pg_catalog.uuid END
 
 -- The smallest id whose milliseconds are after {{1}}.
 -- == after: part
 CASE WHEN {{1}} < '1970-01-01 00:00:00+00' THEN {{nil}}
          WHEN {{1}} >= '10889-08-02 05:31:50.655+00' THEN {{max}}
          ELSE pg_catalog.encode(pg_catalog.int8send((({{micros {{1}}}} + 1000) / 1000) << 16)
-                                  || '\x0000000000000000'::pg_catalog.bytea, 'hex')::pg_catalog.uuid END
+                                  || pg_catalog.int8send(0), 'hex')::pg_catalog.uuid END
 
 -- == comb_boundary: plpgsql
 BEGIN
@@ -270,7 +270,7 @@ BEGIN
   RETURN CASE WHEN at <= '1970-01-01 00:00:00+00' THEN {{nil}}
               WHEN at > '2106-02-07 06:28:15+00' THEN {{max}}
               ELSE pg_catalog.encode(pg_catalog.int8send((({{micros at}} + 999999) / 1000000) << 32)
-                                       || '\x0000000000000000'::pg_catalog.bytea, 'hex')::pg_catalog.uuid END;
+                                       || pg_catalog.int8send(0), 'hex')::pg_catalog.uuid END;
 END
 
 -- ---- ids for people and other systems ----

@@ -35,8 +35,9 @@ int save_stamp(stamp last) {
   errno = 0;
   const ssize_t written = pwrite(file, &saved, sizeof saved, 0);
   const int error = written == sizeof saved ? 0 : errno != 0 ? errno : ENOSPC;
-  close(file);
-  return error;
+  // On some file systems, a full disk is reported here.
+  const int close_error = close(file) == 0 ? 0 : errno;
+  return error != 0 ? error : close_error;
 }
 
 void report_save_error(int error) {

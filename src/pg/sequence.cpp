@@ -158,15 +158,17 @@ void start() {
 }
 
 // Saves the window of the server's last stamp. Any number of processes can write at the same time, and one of them can
-// be delayed until its window is long past. So a write counts only if no other process completed one meanwhile. If one
-// did, its window may have been overwritten, and the present window is written again.
+// be delayed until its window is long past. Then it has overwritten a later window. So each process looks at the last
+// stamp again after its write, and writes the present window if that is another one.
 void save() {
-  stamp before = shared->saved.load(std::memory_order_acquire);
   for (;;) {
+    stamp before = shared->saved.load(std::memory_order_acquire);
     const stamp window = window_of(shared->last.load(std::memory_order_relaxed));
     const int error = save_stamp(window);
     shared->save_error.store(error, std::memory_order_relaxed);
     if (error != 0 && shared->save_error_was_reported.exchange(1) == 0) report_save_error(error);
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    if (!in_same_window(shared->last.load(std::memory_order_relaxed), window)) continue;
     if (shared->saved.compare_exchange_strong(before, window, std::memory_order_acq_rel) || before == window) return;
   }
 }
@@ -341,7 +343,8 @@ COMB_FUNCTION(comb_reset) {
   const stamp now = clock_stamp();
   find_sequence(now);
   own.last.store(now, std::memory_order_relaxed);
-  if (shared != nullptr) {
+  if (try_attach()) {
+    start();  // otherwise a later start could raise the sequence again
     shared->last.store(now, std::memory_order_relaxed);
     lower_floor(now);
     save();

@@ -14,7 +14,7 @@ use Time::HiRes;
 use constant DAY => 86400;
 
 my ($clock, %environment) = Comb::faked_clock();
-my ($slow_save, $slow_clock) = Comb::add_slow(\%environment);
+my ($slow_save, $slow_saved, $slow_clock) = Comb::add_slow(\%environment);
 sub set_clock { return Comb::set_clock($clock, sprintf '%+d', $_[0]) }
 
 # The cluster was created ten days ago.
@@ -50,9 +50,9 @@ sub status { return $node->safe_psql('postgres', "SELECT $_[0] FROM comb_status(
 # the id.
 sub held_up
 {
-	my ($slow, $sql, $meanwhile) = @_;
+	my ($slow, $sql, $meanwhile, $ms) = @_;
 	my @psql = ('psql', '-XAtq', '-d', $node->connstr('postgres'), '-c', "LOAD 'comb'; $sql", '-c', 'SELECT comb_uuid()');
-	append_to_file($slow, '1500');
+	append_to_file($slow, $ms // 1500);
 	my $session = IPC::Run::start(\@psql, '>', \my $id);
 	for (1 .. 100)
 	{
@@ -153,6 +153,25 @@ $session->quit;
 restart_at(0);
 push @ids, ids();
 ok(Comb::ascending(@ids), 'a slow session does not overwrite the stamp that another has saved');
+
+# Three sessions save. The first is held up until the second has saved the same window and the third the next one. Its
+# write is the last in the file, and the third one is held up before it can tell what it has saved.
+$node->safe_psql('postgres', 'SELECT comb_reset()');
+set_clock(1200);
+$session = $node->background_psql('postgres');
+held_up($slow_save, '', sub {
+		set_clock(0);
+		ids();
+		set_clock(1800);
+		@ids = held_up($slow_saved, '', sub { }, 3000);
+});
+$session->quit;
+restart_at(0);
+push @ids, ids();
+ok(Comb::ascending(@ids), 'a slow session does not overwrite a stamp that another is saving');
+is(status(q{lead > interval '20 minutes'}), 't', 'ids are ahead of the clock');
+$node->safe_psql('postgres', 'SET comb.monotonicity = session; SELECT comb_reset()');
+is(status(q{lead <= interval '0'}), 't', 'comb_reset() in session order, as the first call, sets the server back');
 
 # A session reads the clock, and is held up. Meanwhile the clock steps ahead by days, and another one makes ids. The
 # earlier reading does not count as a clock that is behind.

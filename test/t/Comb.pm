@@ -70,15 +70,15 @@ sub faked_clock
 }
 
 # Builds test/walk/slow.c for a server with a faked clock, and adds it to the server's environment. Returns the names of
-# two files. Write a number of milliseconds to the first file to hold up the next session that saves a stamp, or to the
-# second file to hold up the next session that reads the clock.
+# three files. Write a number of milliseconds to the first file to hold up the next session before it saves a stamp, to
+# the second file to hold it up after that, or to the third file to hold it up after it has read the clock.
 sub add_slow
 {
 	my ($environment) = @_;
 	my $directory = PostgreSQL::Test::Utils::tempdir();
 	system_or_bail("gcc -shared -fPIC -O2 -Wall -o $directory/slow.so $top/test/walk/slow.c");
 	$environment->{LD_PRELOAD} = "$directory/slow.so:$environment->{LD_PRELOAD}";
-	return map { $environment->{$_} = "$directory/$_" } qw(SLOW_SAVE SLOW_CLOCK);
+	return map { $environment->{$_} = "$directory/$_" } qw(SLOW_SAVE SLOW_SAVED SLOW_CLOCK);
 }
 
 # set_clock(FILE, OFFSET): sets a faked clock to an offset from the machine's clock, such as '-1h' or '+2y'. The file is

@@ -1,6 +1,6 @@
-// A library for LD_PRELOAD that holds up a process once: in a write of a saved stamp, or after a reading of the clock.
-// The files that SLOW_SAVE and SLOW_CLOCK name contain the delay in milliseconds. The process that is held up removes
-// the file first, so that no other is. The library must be loaded before libfaketime.
+// A library for LD_PRELOAD that holds up a process once: before or after a write of a saved stamp, or after a reading of
+// the clock. The files that SLOW_SAVE, SLOW_SAVED and SLOW_CLOCK name contain the delay in milliseconds. The process that
+// is held up removes the file first, so that no other is. The library must be loaded before libfaketime.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>
@@ -24,20 +24,22 @@ static void hold_up(const char *variable) {
   syscall(SYS_nanosleep, &wait, NULL);
 }
 
-static void hold_up_save(const void *content, size_t size) {
-  if (size == 24 && memcmp(content, "cmstamp1", 8) == 0) hold_up("SLOW_SAVE");
+typedef ssize_t write_at(int file, const void *content, size_t size, off64_t at);
+
+static ssize_t save(write_at *next, int file, const void *content, size_t size, off64_t at) {
+  const int ours = size == 24 && memcmp(content, "cmstamp1", 8) == 0;
+  if (ours) hold_up("SLOW_SAVE");
+  const ssize_t written = next(file, content, size, at);
+  if (ours) hold_up("SLOW_SAVED");
+  return written;
 }
 
 ssize_t pwrite(int file, const void *content, size_t size, off_t at) {
-  ssize_t (*next)(int, const void *, size_t, off_t) = dlsym(RTLD_NEXT, "pwrite");
-  hold_up_save(content, size);
-  return next(file, content, size, at);
+  return save(dlsym(RTLD_NEXT, "pwrite64"), file, content, size, at);
 }
 
 ssize_t pwrite64(int file, const void *content, size_t size, off64_t at) {
-  ssize_t (*next)(int, const void *, size_t, off64_t) = dlsym(RTLD_NEXT, "pwrite64");
-  hold_up_save(content, size);
-  return next(file, content, size, at);
+  return save(dlsym(RTLD_NEXT, "pwrite64"), file, content, size, at);
 }
 
 // The server itself reads this clock with gettimeofday(), so it is not held up.
