@@ -196,6 +196,34 @@ $node->safe_psql($database, 'ALTER EXTENSION comb UPDATE', @as_owner);
 is_deeply(catalog($database), $fresh{public}, 'updated: the catalog is that of a new installation');
 moved_as_it_was($database, $before);
 
+# With pg_tle, the objects belong to the role that creates the extension. This control file has the same effect. The
+# library takes over what the role has changed, and refuses what it cannot create again.
+append_to_file("$scripts/comb--$version-sql.control", "superuser = false\ntrusted = false\n");
+for my $change (
+	'CREATE OR REPLACE FUNCTION uuid_lt_timestamptz(id uuid, at timestamptz) RETURNS bool LANGUAGE plpgsql '
+	. 'AS $$BEGIN RAISE NOTICE $n$%$n$, id; RETURN true; END$$; ALTER FUNCTION hot_shard(uuid) CALLED ON NULL INPUT;'
+	. 'CREATE OR REPLACE FUNCTION comb_uuid() RETURNS uuid LANGUAGE sql AS $$SELECT NULL::uuid$$',
+	'ALTER OPERATOR < (uuid, timestamptz) SET (RESTRICT = scalarltsel)',
+	'ALTER DOMAIN comb_tstzrange SET DEFAULT $$empty$$')
+{
+	$database = make_database('owned');
+	$node->safe_psql($database, $create->{sql}, @as_owner);
+	is($node->safe_psql($database, q{SELECT proowner::regrole FROM pg_proc WHERE proname = 'hot_shard'}),
+		'owner', 'the owner of the extension owns its functions');
+	$node->safe_psql($database, $change, @as_owner);
+	my ($status, $out, $err) = $node->psql($database, 'ALTER EXTENSION comb UPDATE', @as_owner);
+	if ($change =~ /FUNCTION/)
+	{
+		is_deeply(catalog($database), $fresh{public}, 'owned: the catalog is that of a new installation');
+	}
+	else
+	{
+		like($err, qr/were changed/, "owned: refused: $change");
+	}
+	$node->safe_psql('postgres', 'DROP DATABASE owned');
+}
+unlink "$scripts/comb--$version-sql.control";
+
 # With keys of the server's own uuidv7().
 if ($node->pg_version >= 18)
 {
@@ -266,7 +294,12 @@ for my $change (
 	'ALTER DOMAIN comb.comb_tstzrange ADD CHECK (NOT isempty(VALUE))',
 	'CREATE FUNCTION comb.mine(id uuid, at timestamptz) RETURNS bool RETURN true;'
 	. 'DROP OPERATOR comb.<= (uuid, timestamptz);'
-	. 'CREATE OPERATOR comb.<= (LEFTARG = uuid, RIGHTARG = timestamptz, FUNCTION = comb.mine)')
+	. 'CREATE OPERATOR comb.<= (LEFTARG = uuid, RIGHTARG = timestamptz, FUNCTION = comb.mine)',
+	'CREATE FUNCTION comb.mine(id uuid, at timestamptz) RETURNS bool RETURN true;'
+	. 'CREATE OPERATOR comb.!< (LEFTARG = uuid, RIGHTARG = timestamptz, FUNCTION = comb.mine);'
+	. 'DROP OPERATOR comb.< (uuid, timestamptz);'
+	. 'CREATE OPERATOR comb.< (LEFTARG = uuid, RIGHTARG = timestamptz, FUNCTION = comb.uuid_lt_timestamptz, '
+	. 'COMMUTATOR = OPERATOR(comb.>), NEGATOR = OPERATOR(comb.!<))')
 {
 	$node->safe_psql('postgres', 'DROP DATABASE changed');
 	make_database('changed');
@@ -307,19 +340,36 @@ CREATE FUNCTION $schema.uuid_send(anyelement) RETURNS bytea LANGUAGE sql AS 'SEL
 CREATE FUNCTION $schema.count(bigint) RETURNS bigint LANGUAGE sql AS 'SELECT $schema.trap()::int::bigint';
 SQL
 }
+
+# A function that fits a range of the extension's domain better than comb_lower_boundary(tstzrange). It can be created
+# as soon as the domain exists.
+sub plant_on_domain
+{
+	my ($name, $schema) = @_;
+	$node->safe_psql($name, "CREATE FUNCTION $schema.comb_lower_boundary($schema.comb_tstzrange) RETURNS uuid "
+		  . "LANGUAGE sql AS 'SELECT $schema.trap()::text::uuid'");
+	return;
+}
+
 my $calls = q{SELECT comb_timestamp(comb_uuid()) > now() - interval '1 min', hot_shard(hot_uuid(7)),
-	comb_uuid() > now() - interval '1 min', count(*) FROM comb_inspect(comb_generate('mssql'))};
+	comb_uuid() > now() - interval '1 min', comb_uuid() <@ tstzrange(now() - interval '1 min', NULL), count(*) FROM comb_inspect(comb_generate('mssql'))};
 for my $old ("$version-sql", "$version-plain")
 {
 	my $schema = $old =~ /plain/ ? 'comb' : 'public';
 	$database = make_database("planted_$schema");
 	run_file($database, "$scripts/comb-plain.sql", 'owner') if $schema eq 'comb';
 	plant($database, $schema);
+	plant_on_domain($database, $schema) if $schema eq 'comb';
 	$node->safe_psql($database, "CREATE EXTENSION comb SCHEMA $schema VERSION '$old'");
-	is($node->safe_psql($database, "SET search_path = $schema, pg_catalog; $calls"),
-		't|7|t|15', "$old: the functions call no planted object");
-	$node->safe_psql($database, 'ALTER EXTENSION comb UPDATE');
-	$node->safe_psql($database, join ';', map { "DROP FUNCTION $schema.$_ CASCADE" } planted());
+	plant_on_domain($database, $schema) unless $schema eq 'comb';
+	for my $step ('created', 'updated')
+	{
+		$node->safe_psql($database, 'ALTER EXTENSION comb UPDATE') if $step eq 'updated';
+		is($node->safe_psql($database, "SET search_path = $schema, pg_catalog; $calls"),
+			't|7|t|t|15', "$old, $step: the functions call no planted object");
+	}
+	$node->safe_psql($database, join ';',
+		map { "DROP FUNCTION $schema.$_ CASCADE" } planted(), "comb_lower_boundary($schema.comb_tstzrange)");
 	is_deeply(catalog($database), $fresh{$schema}, "$old: the update calls no planted object");
 }
 
