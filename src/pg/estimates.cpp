@@ -126,15 +126,20 @@ bool find_comparison(const RelOptInfo* rel, AttrNumber attribute, const Variable
 }
 
 // Whether one of a relation's restrictions compares the column with a boundary. The other end of a range may be an
-// ordinary id, as in `id > :last_seen AND id < now()`.
+// ordinary id, as in `id > :last_seen AND id < now()`. This is asked for each comparison with an ordinary id, so only
+// the first few comparisons are looked at. Otherwise the time to plan a long OR would grow with the square of its length.
 bool has_boundary(PlannerInfo* root, const RelOptInfo* rel, AttrNumber attribute) {
-  const auto has = [&](const OpExpr* op, bool column_on_left) {
+  constexpr int most = 16;
+  int looked_at = 0;
+  bool found = false;
+  visit_operators(rel->baserestrictinfo, rel->relid, attribute, false, [&](const OpExpr* op, bool column_on_left) {
     comparison clause;
     if (!read_comparison(op, column_on_left, clause)) return false;
     const Const* constant = known_constant(root, clause.other);
-    return constant != nullptr && is_boundary(constant);
-  };
-  return visit_operators(rel->baserestrictinfo, rel->relid, attribute, false, has);
+    found = constant != nullptr && is_boundary(constant);
+    return found || ++looked_at == most;
+  });
+  return found;
 }
 
 // Sets `share` to the fraction of all rows for which a comparison is true, as PostgreSQL's scalarineqsel() does, but

@@ -16,8 +16,8 @@ $node->safe_psql('postgres', 'CREATE EXTENSION comb; CREATE TABLE events (id uui
 
 my $watermark = $node->safe_psql('postgres', 'SELECT comb_watermark()');
 
-# restart_and_insert(SECONDS, ORDER, HOW, FIRST): stops the server, sets the clock back, runs a statement first if one is
-# given, and inserts a row in an order of ids.
+# restart_and_insert(SECONDS, ORDER, HOW, FIRST): stops the server, sets the clock back, runs a statement first if one
+# is given, and inserts a row in an order of ids.
 sub restart_and_insert
 {
 	my ($seconds, $order, $how, $first) = @_;
@@ -27,8 +27,8 @@ sub restart_and_insert
 	$node->start;
 	$node->safe_psql('postgres', $first) if $first;
 	my $writer = $node->background_psql('postgres', on_error_stop => 1);
-	my $id = $writer->query_safe(
-		"SET client_min_messages = error; SET comb.monotonicity = $order; BEGIN; INSERT INTO events DEFAULT VALUES RETURNING id");
+	my $id = $writer->query_safe("SET client_min_messages = error; SET comb.monotonicity = $order; "
+		  . 'BEGIN; INSERT INTO events DEFAULT VALUES RETURNING id');
 	cmp_ok($id, 'gt', $watermark, "$what: the row is above earlier watermarks");
 	my $held = $node->safe_psql('postgres', 'SELECT comb_watermark()');
 	cmp_ok($held, 'ge', $watermark, "$what: the watermark is not below earlier ones");

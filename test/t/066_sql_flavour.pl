@@ -352,7 +352,8 @@ sub plant_on_domain
 }
 
 my $calls = q{SELECT comb_timestamp(comb_uuid()) > now() - interval '1 min', hot_shard(hot_uuid(7)),
-	comb_uuid() > now() - interval '1 min', comb_uuid() <@ tstzrange(now() - interval '1 min', NULL), count(*) FROM comb_inspect(comb_generate('mssql'))};
+	comb_uuid() > now() - interval '1 min', comb_uuid() <@ tstzrange(now() - interval '1 min', NULL),
+	count(*) FROM comb_inspect(comb_generate('mssql'))};
 for my $old ("$version-sql", "$version-plain")
 {
 	my $schema = $old =~ /plain/ ? 'comb' : 'public';
