@@ -127,7 +127,8 @@ bool find_comparison(const RelOptInfo* rel, AttrNumber attribute, const Variable
 
 // Whether one of a relation's restrictions compares the column with a boundary. The other end of a range may be an
 // ordinary id, as in `id > :last_seen AND id < now()`. This is asked for each comparison with an ordinary id, so only
-// the first few comparisons are looked at. Otherwise the time to plan a long OR would grow with the square of its length.
+// the first few comparisons are looked at. Otherwise the time to plan a long OR would grow with the square of its
+// length.
 bool has_boundary(PlannerInfo* root, const RelOptInfo* rel, AttrNumber attribute) {
   constexpr int most = 16;
   int looked_at = 0;
