@@ -52,7 +52,7 @@ BEGIN
 END $$;
 
 SELECT partition_table('orders', 8), partition_table('lines', 8);
-INSERT INTO orders SELECT hot_uuid(n % 16), n FROM generate_series(1, 16000) AS n;
+INSERT INTO orders SELECT hot_uuid(n % 16), n FROM generate_series(1, 64000) AS n;
 INSERT INTO lines SELECT id, v FROM orders;
 ANALYZE orders, lines;
 SELECT id AS seven FROM orders WHERE id @# 7 LIMIT 1 \gset
