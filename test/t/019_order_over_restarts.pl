@@ -173,6 +173,18 @@ is(status(q{lead > interval '20 minutes'}), 't', 'ids are ahead of the clock');
 $node->safe_psql('postgres', 'SET comb.monotonicity = session; SELECT comb_reset()');
 is(status(q{lead <= interval '0'}), 't', 'comb_reset() in session order, as the first call, sets the server back');
 
+# A session is held up while it saves a stamp that is ahead of the clock. comb_reset() sets the sequence back meanwhile.
+set_clock(1200);
+$session = $node->background_psql('postgres');
+held_up($slow_save, '', sub {
+		set_clock(0);
+		$node->safe_psql('postgres', 'SELECT comb_reset()');
+});
+$session->quit;
+restart_at(0);
+ids();
+is(status(q{lead < interval '0.2 s'}), 't', 'comb_reset() is not undone by a slow session and a restart');
+
 # A session reads the clock, and is held up. Meanwhile the clock steps ahead by days, and another one makes ids. The
 # earlier reading does not count as a clock that is behind.
 warnings();

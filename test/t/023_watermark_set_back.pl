@@ -34,6 +34,17 @@ for my $case ([ '+7200', 'comb_reset()' ], [ '+200000', 'comb_uuid()' ])
 		'gt', $id, "$what: the watermark is above the row after its commit");
 }
 
+# A transaction that is running at a comb_reset() makes its next ids after the time of the reset. Readers start again
+# there.
+Comb::set_clock($clock, '+7200');
+my $running = $node->background_psql('postgres', on_error_stop => 1);
+$running->query_safe('BEGIN; INSERT INTO events DEFAULT VALUES');
+Comb::set_clock($clock, '+0');
+my $at = $node->safe_psql('postgres', 'SELECT comb_boundary(clock_timestamp()) FROM comb_reset()');
+cmp_ok($running->query_safe('INSERT INTO events DEFAULT VALUES RETURNING id'),
+	'ge', $at, 'a transaction that is running at comb_reset() makes ids after the time of the reset');
+$running->quit;
+
 # The server tells the transactions of a session apart by 16 bits. The restart clears all announcements.
 $node->restart;
 my $writer = $node->background_psql('postgres', on_error_stop => 1);
