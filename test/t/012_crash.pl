@@ -91,7 +91,7 @@ is($node->safe_psql('postgres', 'SELECT comb_timestamp_micros(comb_uuid()) <= cl
 	'with the clock right, ids are not ahead of it after a start of the server');
 $node->stop;
 
-# A file that comb did not write is ignored. A stamp is followed if it is at most a day ahead of the clock.
+# A file that comb did not write is ignored, and the next id writes it. A stamp is followed if it is at most a day ahead of the clock.
 chomp(my $magic = unpack 'H*', substr(slurp_file($saved), 0, 8));
 sub file_of
 {
@@ -102,7 +102,7 @@ sub file_of
 my $hour_ahead = file_of(time + 3600);
 my %files = (
 	'is empty' => '',
-	'is too long' => $hour_ahead . 'x',
+	'is too long' => 'x' x 25,
 	'is too short' => substr($hour_ahead, 0, 20),
 	'has other content' => 'x' x 24,
 	'is damaged' => substr($hour_ahead, 0, 16) . 'damaged!');
@@ -111,8 +111,14 @@ for my $kind (sort keys %files)
 	unlink $saved;
 	append_to_file($saved, $files{$kind});
 	start_at('+0');
-	is($node->safe_psql('postgres', 'SELECT comb_timestamp_micros(comb_uuid()) <= clock_timestamp()'), 't',
-		"a saved stamp whose file $kind is ignored");
+	my $result =
+	  $node->safe_psql('postgres', 'SELECT id, comb_timestamp_micros(id) <= clock_timestamp() FROM comb_uuid() AS id');
+	my ($id, $not_ahead) = split /\|/, $result;
+	is($not_ahead, 't', "a saved stamp whose file $kind is ignored");
+	$node->stop;
+	start_at('-10');
+	cmp_ok($node->safe_psql('postgres', 'SELECT comb_uuid()'),
+		'gt', $id, "after a saved stamp whose file $kind, the next start continues above the ids of this one");
 	$node->stop;
 }
 unlink $saved;
