@@ -1,5 +1,5 @@
 # The sandbox neither uses nor changes a comb that is installed in the server. Failed tests are counted, and their logs
-# kept.
+# kept. After an interruption nothing is left.
 use strict;
 use warnings;
 use File::Find;
@@ -9,6 +9,7 @@ use lib $FindBin::RealBin;
 use Comb;
 use PostgreSQL::Test::Utils;
 use Test::More;
+use Time::HiRes;
 
 my $scratch = PostgreSQL::Test::Utils::tempdir();
 my $source = Comb::copy_source();
@@ -50,6 +51,19 @@ sub run_in_sandbox
 	return ($ok, $out);
 }
 
+# wait_until(NAME, CONDITION): a test that passes when the condition holds within five minutes.
+sub wait_until
+{
+	my ($name, $condition) = @_;
+	my $holds;
+	for (1 .. 3000)
+	{
+		last if $holds = $condition->();
+		Time::HiRes::sleep(0.1);
+	}
+	return ok($holds, $name);
+}
+
 my ($ok, $out) = run_in_sandbox('bash', '-c', q{
 	find "$SANDBOX" \( -name 'comb--*' -o -name 'mark.*' \) ! -path "$SANDBOX/comb/*" -print &&
 	make -s -j2 install 2>&1 && test -e "$($PG_CONFIG --pkglibdir)/comb.so"});
@@ -78,5 +92,21 @@ ok(-s "$source/tmp_check/log/server.log", "the server's log is copied to the tre
 ($ok, $out) = run_in_sandbox('test/suite', 'no_such_test');
 ok(!$ok && $out =~ /no test no_such_test/, 'test/suite fails for a test that does not exist');
 is(state_of_server(), $before, 'failed tests in the sandbox change no file of the server');
+
+# `make test` is ended by a signal, as by a time limit, while a test waits.
+make_path("$scratch/tmp");
+append_to_file("$source/test/t/waits.pl",
+	'open my $file, ">", "$ENV{SANDBOX}/../waits"; print $file $$; close $file; sleep 600;');
+my $make;
+{
+	local @ENV{ 'TMPDIR', 'PG_CONFIG' } = ("$scratch/tmp", "$dir{bindir}/pg_config");
+	$make = IPC::Run::start([ 'make', '-C', $source, 'test', 'T=waits' ], '>', "$scratch/make.log", '2>&1');
+}
+wait_until('a test of `make test` waits', sub { -s "$scratch/tmp/waits" });
+$make->signal('TERM');
+$make->finish;
+my $test = slurp_file("$scratch/tmp/waits");
+wait_until('after SIGTERM, `make test` leaves no process', sub { !kill 0, $test });
+wait_until('after SIGTERM, `make test` leaves no folder', sub { !glob "$scratch/tmp/comb.*" });
 
 done_testing();
