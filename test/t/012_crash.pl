@@ -91,7 +91,8 @@ is($node->safe_psql('postgres', 'SELECT comb_timestamp_micros(comb_uuid()) <= cl
 	'with the clock right, ids are not ahead of it after a start of the server');
 $node->stop;
 
-# A file that comb did not write is ignored, and the next id writes it. A stamp is followed if it is at most a day ahead of the clock.
+# A file that comb did not write is ignored, and the next id writes it. A stamp is followed if it is at most a day ahead
+# of the clock.
 chomp(my $magic = unpack 'H*', substr(slurp_file($saved), 0, 8));
 sub file_of
 {
@@ -118,7 +119,7 @@ for my $kind (sort keys %files)
 	$node->stop;
 	start_at('-10');
 	cmp_ok($node->safe_psql('postgres', 'SELECT comb_uuid()'),
-		'gt', $id, "after a saved stamp whose file $kind, the next start continues above the ids of this one");
+		'gt', $id, "after a saved stamp whose file $kind, the next start continues above the ids");
 	$node->stop;
 }
 unlink $saved;
