@@ -68,7 +68,7 @@ help: ## lists the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(here)Makefile | expand -t 16
 
 # test/packages installs what a target needs and the machine lacks; test/sandbox runs it in a throwaway copy of the tree
-# and of the server. With exec, a signal that ends make reaches it.
+# and of the server. With exec, test/sandbox receives the signal that ends make.
 sandbox = @$(here)test/packages $@ && exec env $(1) $(here)test/sandbox
 .PHONY: demo test soak test-clients bench fuzz
 demo: ## shows comb on a table of a million orders (KEEP=1 leaves the server running)

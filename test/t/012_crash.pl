@@ -119,7 +119,7 @@ for my $kind (sort keys %files)
 	$node->stop;
 	start_at('-10');
 	cmp_ok($node->safe_psql('postgres', 'SELECT comb_uuid()'),
-		'gt', $id, "after a saved stamp whose file $kind, the next start continues above the ids");
+		'gt', $id, "after a saved stamp whose file $kind, ids ascend over a restart with the clock behind");
 	$node->stop;
 }
 unlink $saved;
