@@ -6,36 +6,35 @@
 -- without a body. "-- == NAME: part" begins text that bodies include as {{NAME}}. A part can have parameters: {{1}} is
 -- the first word after the name.
 --
--- Bodies keep no state, and do not depend on the search_path. PL/pgSQL looks names up when it runs. So functions and
--- types are written with pg_catalog, and no body in PL/pgSQL calls a function of comb, whose schema is not known.
--- Bodies in SQL can call them, because their names are looked up when the function is created.
---
--- The generator writes OPERATOR(pg_catalog.+) for +. All operators then have the same precedence, so it refuses two
--- different operators without parentheses. IN, BETWEEN, LIKE, NULLIF and CASE with an operand look their operators up
--- in the search_path, so it refuses them as well.
+-- Bodies keep no state, and do not depend on the search_path: the generator writes pg_catalog before each function and
+-- type, and OPERATOR(pg_catalog.+) for +. All operators then have the same precedence, so it refuses two different
+-- operators without parentheses. IN, BETWEEN, LIKE, NULLIF and CASE with an operand look their operators up in the
+-- search_path, so it refuses them as well. PL/pgSQL looks names up when it runs, so no body in PL/pgSQL calls a function
+-- of comb, whose schema is not known. Bodies in SQL can call them, because their names are looked up when the function
+-- is created.
 
 -- ---- times ----
 
 -- The microseconds since 1970 of the finite time {{1}}. timestamptz_send() counts them since 2000.
 -- == micros: part
-(('x' || pg_catalog.encode(pg_catalog.timestamptz_send({{1}}), 'hex'))::pg_catalog.bit(64)::pg_catalog.int8
+(('x' || encode(timestamptz_send({{1}}), 'hex'))::bit(64)::int8
   + 946684800000000)
 
 -- The time of the microseconds {{1}}. Hours are added apart from seconds, because a double is exact for 285 years only.
 -- == time: part
-('1970-01-01 00:00:00+00'::pg_catalog.timestamptz
-    + pg_catalog.make_interval(0, 0, 0, 0, ({{1}} / 3600000000)::pg_catalog.int4, 0,
-                               ({{1}} % 3600000000)::pg_catalog.float8 / 1000000))
+('1970-01-01 00:00:00+00'::timestamptz
+    + make_interval(0, 0, 0, 0, ({{1}} / 3600000000)::int4, 0,
+                               ({{1}} % 3600000000)::float8 / 1000000))
 
 -- ---- comb_uuid(), comb_uuid_v7(), hot_uuid() ----
 
 -- The clock's reading in microseconds. A double contains it exactly until the year 2242.
 -- == clock: part
-(pg_catalog.date_part('epoch', pg_catalog.clock_timestamp()) * 1000000)::pg_catalog.int8
+(date_part('epoch', clock_timestamp()) * 1000000)::int8
 
 -- The last 8 bytes of a random uuid, of which 62 bits are random.
 -- == random: part
-pg_catalog.substr(pg_catalog.uuid_send(pg_catalog.gen_random_uuid()), 9)
+substr(uuid_send(gen_random_uuid()), 9)
 
 -- `micros` as a fraction of its millisecond in 16 bits, rounded up.
 -- == fraction: part
@@ -43,29 +42,29 @@ pg_catalog.substr(pg_catalog.uuid_send(pg_catalog.gen_random_uuid()), 9)
 
 -- The id of `micros`, with 58 bits of `random`. {{1}} is the version, shifted to its position in the first 8 bytes.
 -- == return_uuid: part
-  RETURN pg_catalog.encode(
-    pg_catalog.int8send((((micros / 1000) << 16) | {{1}}) | ({{fraction}} >> 4))
-      || pg_catalog.set_byte(random, 0, (({{fraction}} & 15) << 2)::pg_catalog.int4
-                                          | (128 | (pg_catalog.get_byte(random, 0) & 3))),
-    'hex')::pg_catalog.uuid;
+  RETURN encode(
+    int8send((((micros / 1000) << 16) | {{1}}) | ({{fraction}} >> 4))
+      || set_byte(random, 0, (({{fraction}} & 15) << 2)::int4
+                                          | (128 | (get_byte(random, 0) & 3))),
+    'hex')::uuid;
 
 -- The id of the clock's reading in `micros`. It needs only 12 bits of the fraction, because a microsecond is 65 units
 -- of the fraction. The other 4 bits are random, and do not change the microsecond. So 62 bits are random.
 -- == return_new_uuid: part
-  RETURN pg_catalog.encode(
-    pg_catalog.int8send((((micros / 1000) << 16) | {{1}}) | ((((micros % 1000) * 4096) + 999) / 1000)) || {{random}},
-    'hex')::pg_catalog.uuid;
+  RETURN encode(
+    int8send((((micros / 1000) << 16) | {{1}}) | ((((micros % 1000) * 4096) + 999) / 1000)) || {{random}},
+    'hex')::uuid;
 
 -- == comb_uuid: plpgsql
 DECLARE
-  micros pg_catalog.int8 := {{clock}};
+  micros int8 := {{clock}};
 BEGIN
 {{return_new_uuid 16384}}
 END
 
 -- == comb_uuid_v7: plpgsql
 DECLARE
-  micros pg_catalog.int8 := {{clock}};
+  micros int8 := {{clock}};
 BEGIN
 {{return_new_uuid 28672}}
 END
@@ -73,13 +72,13 @@ END
 -- The id of comb_uuid(at) or comb_uuid_v7(at). {{1}} is the version, shifted to its position in the first 8 bytes.
 -- == uuid_at: part
 DECLARE
-  micros pg_catalog.int8;
-  random pg_catalog.bytea := {{random}};
+  micros int8;
+  random bytea := {{random}};
 BEGIN
   IF (at < '1970-01-01 00:00:00+00') OR (at > '10889-08-02 05:31:50.655999+00') THEN
     RAISE EXCEPTION USING ERRCODE := '22008',
       MESSAGE := 'timestamp must be from 1970-01-01 00:00:00+00 to 10889-08-02 05:31:50.655999+00',
-      DETAIL := pg_catalog.format('It is %s.', at);
+      DETAIL := format('It is %s.', at);
   END IF;
   micros := {{micros at}};
 {{return_uuid {{1}}}}
@@ -93,19 +92,19 @@ END
 
 -- The bytes of the shard, the lowest first.
 -- == shard_bytes: part
-pg_catalog.int4send((((shard << 24) | ((shard & 65280) << 8)) | ((shard >> 8) & 65280)) | ((shard >> 24) & 255))
+int4send((((shard << 24) | ((shard & 65280) << 8)) | ((shard >> 8) & 65280)) | ((shard >> 24) & 255))
 
 -- A hot id of the clock needs only 24 of the 26 bits of the second's fraction to tell microseconds apart. The other 2
 -- are random, so 40 bits are random.
 -- == hot_uuid: plpgsql
 DECLARE
-  micros pg_catalog.int8 := {{clock}};
+  micros int8 := {{clock}};
 BEGIN
-  RETURN pg_catalog.encode(
-    pg_catalog.substr(pg_catalog.int8send(((micros / 1000000) << 32)
+  RETURN encode(
+    substr(int8send(((micros / 1000000) << 32)
                                             | (((((micros % 1000000) * 16384) + 999) / 1000) << 8)), 1, 7)
-      || pg_catalog.substr(pg_catalog.uuid_send(pg_catalog.gen_random_uuid()), 10, 5) || {{shard_bytes}},
-    'hex')::pg_catalog.uuid;
+      || substr(uuid_send(gen_random_uuid()), 10, 5) || {{shard_bytes}},
+    'hex')::uuid;
 END
 
 -- A hot id of a given time has all 26 bits of the fraction, and 38 random bits. All bits in bytes 2 to 7 of `random`
@@ -113,34 +112,34 @@ END
 -- int8.
 -- == hot_uuid_at: plpgsql
 DECLARE
-  micros pg_catalog.int8;
-  random pg_catalog.bytea := {{random}};
+  micros int8;
+  random bytea := {{random}};
 BEGIN
   IF (at < '1970-01-01 00:00:00+00') OR (at = 'infinity') THEN
     RAISE EXCEPTION USING ERRCODE := '22008',
       MESSAGE := 'timestamp must be finite and not before 1970-01-01 00:00:00+00',
-      DETAIL := pg_catalog.format('It is %s.', at);
+      DETAIL := format('It is %s.', at);
   END IF;
-  micros := (('x' || pg_catalog.encode(pg_catalog.timestamptz_send(at), 'hex'))::pg_catalog.bit(64)::pg_catalog.int8
+  micros := (('x' || encode(timestamptz_send(at), 'hex'))::bit(64)::int8
                % 4294967296000000) + 946684800000000;
   micros := micros % 4294967296000000;
-  RETURN pg_catalog.encode(
-    pg_catalog.int8send(((micros / 1000000) << 32)
+  RETURN encode(
+    int8send(((micros / 1000000) << 32)
                           | ((((((micros / 1000) % 1000) * 65536) + {{fraction}}) << 6)
-                               | (pg_catalog.get_byte(random, 2) & 63)))
-      || pg_catalog.substr(random, 5, 4) || {{shard_bytes}},
-    'hex')::pg_catalog.uuid;
+                               | (get_byte(random, 2) & 63)))
+      || substr(random, 5, 4) || {{shard_bytes}},
+    'hex')::uuid;
 END
 
 -- ---- reading ----
 
 -- == first_48: part
-('x' || pg_catalog.encode(pg_catalog.substr(bytes, 1, 6), 'hex'))::pg_catalog.bit(48)::pg_catalog.int8
+('x' || encode(substr(bytes, 1, 6), 'hex'))::bit(48)::int8
 
 -- == comb_timestamp: plpgsql
 DECLARE
-  bytes pg_catalog.bytea := pg_catalog.uuid_send(id);
-  micros pg_catalog.int8;
+  bytes bytea := uuid_send(id);
+  micros int8;
 {{other_versions}}
   micros := {{first_48}} * 1000;
   RETURN {{time micros}};
@@ -149,18 +148,18 @@ END
 -- Returns for the versions whose first 48 bits are not Unix milliseconds: 1, 2, 3, 5, 6 and 8, which are the bits of
 -- 366.
 -- == other_versions: part
-  version pg_catalog.int4 := pg_catalog.get_byte(bytes, 6) >> 4;
+  version int4 := get_byte(bytes, 6) >> 4;
 BEGIN
-  IF (((366 >> version) & 1) = 1) AND ((pg_catalog.get_byte(bytes, 8) >> 6) = 2) THEN
+  IF (((366 >> version) & 1) = 1) AND ((get_byte(bytes, 8) >> 6) = 2) THEN
     IF version = 1 THEN
-      micros := ('x' || (pg_catalog.encode(pg_catalog.substr(bytes, 7, 2), 'hex')
-                           || pg_catalog.encode(pg_catalog.substr(bytes, 5, 2), 'hex')
-                           || pg_catalog.encode(pg_catalog.substr(bytes, 1, 4), 'hex')))
-                ::pg_catalog.bit(64)::pg_catalog.int8;
+      micros := ('x' || (encode(substr(bytes, 7, 2), 'hex')
+                           || encode(substr(bytes, 5, 2), 'hex')
+                           || encode(substr(bytes, 1, 4), 'hex')))
+                ::bit(64)::int8;
       micros := ((micros & 1152921504606846975) / 10) - 12219292800000000;
       RETURN {{time micros}};
     ELSIF version = 6 THEN
-      micros := ('x' || pg_catalog.encode(bytes, 'hex'))::pg_catalog.bit(64)::pg_catalog.int8;
+      micros := ('x' || encode(bytes, 'hex'))::bit(64)::int8;
       micros := (((((micros >> 16) & 281474976710655) << 12) | (micros & 4095)) / 10) - 12219292800000000;
       RETURN {{time micros}};
     END IF;
@@ -169,69 +168,69 @@ BEGIN
 
 -- == comb_timestamp_micros: plpgsql
 DECLARE
-  bytes pg_catalog.bytea := pg_catalog.uuid_send(id);
-  micros pg_catalog.int8;
+  bytes bytea := uuid_send(id);
+  micros int8;
 {{other_versions}}
   micros := ({{first_48}} * 1000)
-    + ((((((pg_catalog.get_byte(bytes, 6) & 15) << 12) | (pg_catalog.get_byte(bytes, 7) << 4))
-          | ((pg_catalog.get_byte(bytes, 8) >> 2) & 15)) * 1000) >> 16);
+    + ((((((get_byte(bytes, 6) & 15) << 12) | (get_byte(bytes, 7) << 4))
+          | ((get_byte(bytes, 8) >> 2) & 15)) * 1000) >> 16);
   RETURN {{time micros}};
 END
 
 -- The shard, whose bytes are stored from the lowest to the highest.
 -- == shard_of_bytes: part
-((((pg_catalog.get_byte(bytes, 15) << 24) | (pg_catalog.get_byte(bytes, 14) << 16))
-    | (pg_catalog.get_byte(bytes, 13) << 8)) | pg_catalog.get_byte(bytes, 12))
+((((get_byte(bytes, 15) << 24) | (get_byte(bytes, 14) << 16))
+    | (get_byte(bytes, 13) << 8)) | get_byte(bytes, 12))
 
 -- == hot_shard: plpgsql
 DECLARE
-  bytes pg_catalog.bytea := pg_catalog.uuid_send(id);
+  bytes bytea := uuid_send(id);
 BEGIN
   RETURN {{shard_of_bytes}};
 END
 
 -- == hot_shard_eq: plpgsql
 DECLARE
-  bytes pg_catalog.bytea := pg_catalog.uuid_send(id);
+  bytes bytea := uuid_send(id);
 BEGIN
   RETURN {{shard_of_bytes}} = shard;
 END
 
 -- == hot_timestamp: plpgsql
 BEGIN
-  RETURN pg_catalog.to_timestamp(('x' || pg_catalog.encode(pg_catalog.substr(pg_catalog.uuid_send(id), 1, 4), 'hex'))
-                                   ::pg_catalog.bit(32)::pg_catalog.int8::pg_catalog.float8);
+  RETURN to_timestamp(('x' || encode(substr(uuid_send(id), 1, 4), 'hex'))
+                                   ::bit(32)::int8::float8);
 END
 
 -- == hot_shard_remainder: plpgsql
 BEGIN
   IF modulus < 1 THEN
     RAISE EXCEPTION USING ERRCODE := '22023', MESSAGE := 'modulus must be at least 1',
-      DETAIL := pg_catalog.format('It is %s.', modulus);
+      DETAIL := format('It is %s.', modulus);
   END IF;
-  RETURN ((shard::pg_catalog.int8 & 4294967295) % modulus)::pg_catalog.int4;
+  RETURN ((shard::int8 & 4294967295) % modulus)::int4;
 END
 
 -- ---- boundaries ----
 
 -- == nil: part
-'00000000-0000-0000-0000-000000000000'::pg_catalog.uuid
+'00000000-0000-0000-0000-000000000000'::uuid
 -- == max: part
-'ffffffff-ffff-ffff-ffff-ffffffffffff'::pg_catalog.uuid
+'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
 
 -- The smallest id whose milliseconds are at or after {{1}}.
 -- == from: part
 CASE WHEN {{1}} <= '1970-01-01 00:00:00+00' THEN {{nil}}
          WHEN {{1}} > '10889-08-02 05:31:50.655+00' THEN {{max}}
-         ELSE pg_catalog.encode(pg_catalog.int8send((({{micros {{1}}}} + 999) / 1000) << 16)
-                                  || pg_catalog.int8send(0), 'hex')::pg_catalog.uuid END
+         ELSE encode(int8send((({{micros {{1}}}} + 999) / 1000) << 16)
+                                  || int8send(0), 'hex')::uuid END
 
 -- The smallest id whose milliseconds are after {{1}}.
 -- == after: part
 CASE WHEN {{1}} < '1970-01-01 00:00:00+00' THEN {{nil}}
          WHEN {{1}} >= '10889-08-02 05:31:50.655+00' THEN {{max}}
-         ELSE pg_catalog.encode(pg_catalog.int8send((({{micros {{1}}}} + 1000) / 1000) << 16)
-                                  || pg_catalog.int8send(0), 'hex')::pg_catalog.uuid END
+         ELSE encode(int8send((({{micros {{1}}}} + 1000) / 1000) << 16)
+                                  || int8send(0), 'hex')::uuid END
 
 -- == comb_boundary: plpgsql
 BEGIN
@@ -247,13 +246,13 @@ END
 -- range without this end, for an inclusive end, and for an exclusive one.
 -- == boundary_of_end: part
 DECLARE
-  at pg_catalog.timestamptz := pg_catalog.{{1}}(during);
+  at timestamptz := {{1}}(during);
 BEGIN
-  IF pg_catalog.isempty(during) THEN
+  IF isempty(during) THEN
     RETURN {{{{2}}}};
-  ELSIF pg_catalog.{{1}}_inf(during) THEN
+  ELSIF {{1}}_inf(during) THEN
     RETURN {{{{3}}}};
-  ELSIF pg_catalog.{{1}}_inc(during) THEN
+  ELSIF {{1}}_inc(during) THEN
     RETURN {{{{4}} at}};
   END IF;
   RETURN {{{{5}} at}};
@@ -269,8 +268,8 @@ END
 BEGIN
   RETURN CASE WHEN at <= '1970-01-01 00:00:00+00' THEN {{nil}}
               WHEN at > '2106-02-07 06:28:15+00' THEN {{max}}
-              ELSE pg_catalog.encode(pg_catalog.int8send((({{micros at}} + 999999) / 1000000) << 32)
-                                       || pg_catalog.int8send(0), 'hex')::pg_catalog.uuid END;
+              ELSE encode(int8send((({{micros at}} + 999999) / 1000000) << 32)
+                                       || int8send(0), 'hex')::uuid END;
 END
 
 -- ---- ids for people and other systems ----
@@ -278,7 +277,7 @@ END
 -- == wrong_version: part
     RAISE EXCEPTION USING ERRCODE := '22023',
       MESSAGE := 'uuid must be of version {{1}} with the variant of RFC 9562 to be {{2}}',
-      DETAIL := pg_catalog.format('It is %s.', id);
+      DETAIL := format('It is %s.', id);
 
 -- The sum of {{1}} and {{2}} modulo 2^64, from two sums of 32 bits, because int8 raises an error where it overflows.
 -- == sum: part
@@ -286,38 +285,38 @@ END
       + ((({{1}} & 4294967295) + ({{2}} & 4294967295)) >> 32)) << 32)
      | ((({{1}} & 4294967295) + ({{2}} & 4294967295)) & 4294967295))
 -- == rotate: part
-(({{1}} << {{2}}) | (({{1}} >> (64 - {{2}})) & ((1::pg_catalog.int8 << {{2}}) - 1)))
+(({{1}} << {{2}}) | (({{1}} >> (64 - {{2}})) & ((1::int8 << {{2}}) - 1)))
 -- == word: part
-('x' || pg_catalog.encode({{1}}, 'hex'))::pg_catalog.bit(64)::pg_catalog.int8
+('x' || encode({{1}}, 'hex'))::bit(64)::int8
 
 -- comb_mask() and comb_unmask(): {{1}} is the version of the given id, {{2}} that of the result, and {{3}} the verb of
 -- the error. SipHash-2-4 runs over ten bytes of the id, in 8 rounds. Its words are little-endian.
 -- == mask_id: part
 DECLARE
-  hex pg_catalog.text := pg_catalog.encode(pg_catalog.uuid_send(id), 'hex');
-  message pg_catalog.text;
-  word pg_catalog.int8;
-  v0 pg_catalog.int8;
-  v1 pg_catalog.int8;
-  v2 pg_catalog.int8;
-  v3 pg_catalog.int8;
+  hex text := encode(uuid_send(id), 'hex');
+  message text;
+  word int8;
+  v0 int8;
+  v1 int8;
+  v2 int8;
+  v3 int8;
 BEGIN
-  IF pg_catalog.length(key) <> 16 THEN
+  IF length(key) <> 16 THEN
     RAISE EXCEPTION USING ERRCODE := '22023', MESSAGE := 'key must be 16 bytes long',
-      DETAIL := pg_catalog.format('It is %s bytes long.', pg_catalog.length(key));
-  ELSIF (pg_catalog.substr(hex, 13, 1) <> '{{1}}')
-        OR (pg_catalog.strpos('89ab', pg_catalog.substr(hex, 17, 1)) = 0) THEN
+      DETAIL := format('It is %s bytes long.', length(key));
+  ELSIF (substr(hex, 13, 1) <> '{{1}}')
+        OR (strpos('89ab', substr(hex, 17, 1)) = 0) THEN
 {{wrong_version {{1}} {{3}}}}
   END IF;
-  word := {{little_endian pg_catalog.encode(key,'hex') 0}};
+  word := {{little_endian encode(key,'hex') 0}};
   v0 := word # 8317987319222330741;
   v2 := word # 7816392313619706465;
-  word := {{little_endian pg_catalog.encode(key,'hex') 16}};
+  word := {{little_endian encode(key,'hex') 16}};
   v1 := word # 7237128888997146477;
   v3 := word # 8387220255154660723;
-  message := pg_catalog.concat('0', pg_catalog.substr(hex, 14, 3),
-                               pg_catalog.translate(pg_catalog.substr(hex, 17, 1), '89ab', '0123'),
-                               pg_catalog.substr(hex, 18), '00000000000a');
+  message := concat('0', substr(hex, 14, 3),
+                               translate(substr(hex, 17, 1), '89ab', '0123'),
+                               substr(hex, 18), '00000000000a');
   word := 0;
   FOR round IN 1..8 LOOP
     IF round = 1 THEN
@@ -342,17 +341,17 @@ BEGIN
     v1 := {{rotate v1 17}} # v2;
     v2 := {{rotate v2 32}};
   END LOOP;
-  word := ((((v0 # v1) # v2) # v3) & 281474976710655) # {{number pg_catalog.left(hex,12)}};
-  RETURN pg_catalog.concat(pg_catalog.right(pg_catalog.encode(pg_catalog.int8send(word), 'hex'), 12), '{{2}}',
-                           pg_catalog.substr(hex, 14))::pg_catalog.uuid;
+  word := ((((v0 # v1) # v2) # v3) & 281474976710655) # {{number left(hex,12)}};
+  RETURN concat(right(encode(int8send(word), 'hex'), 12), '{{2}}',
+                           substr(hex, 14))::uuid;
 END
 -- The little-endian word of the 8 bytes that follow the first {{2}} digits of {{1}}.
 -- == little_endian: part
-('x' || pg_catalog.concat(pg_catalog.substr({{1}}, {{2}} + 15, 2), pg_catalog.substr({{1}}, {{2}} + 13, 2),
-                                    pg_catalog.substr({{1}}, {{2}} + 11, 2), pg_catalog.substr({{1}}, {{2}} + 9, 2),
-                                    pg_catalog.substr({{1}}, {{2}} + 7, 2), pg_catalog.substr({{1}}, {{2}} + 5, 2),
-                                    pg_catalog.substr({{1}}, {{2}} + 3, 2), pg_catalog.substr({{1}}, {{2}} + 1, 2))
-            )::pg_catalog.bit(64)::pg_catalog.int8
+('x' || concat(substr({{1}}, {{2}} + 15, 2), substr({{1}}, {{2}} + 13, 2),
+                                    substr({{1}}, {{2}} + 11, 2), substr({{1}}, {{2}} + 9, 2),
+                                    substr({{1}}, {{2}} + 7, 2), substr({{1}}, {{2}} + 5, 2),
+                                    substr({{1}}, {{2}} + 3, 2), substr({{1}}, {{2}} + 1, 2))
+            )::bit(64)::int8
 
 -- == comb_mask: plpgsql
 {{mask_id 7 4 masked}}
@@ -362,34 +361,34 @@ END
 
 -- == comb_to_ulid: plpgsql
 DECLARE
-  bits pg_catalog.text := '00' || ('x' || pg_catalog.encode(pg_catalog.uuid_send(id), 'hex'))
-                                    ::pg_catalog.bit(128)::pg_catalog.text;
-  ulid pg_catalog.text := '';
+  bits text := '00' || ('x' || encode(uuid_send(id), 'hex'))
+                                    ::bit(128)::text;
+  ulid text := '';
 BEGIN
   FOR digit IN 0..25 LOOP
-    ulid := ulid || pg_catalog.substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ',
-                                      pg_catalog.substr(bits, (digit * 5) + 1, 5)
-                                        ::pg_catalog.bit(5)::pg_catalog.int4 + 1, 1);
+    ulid := ulid || substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ',
+                                      substr(bits, (digit * 5) + 1, 5)
+                                        ::bit(5)::int4 + 1, 1);
   END LOOP;
   RETURN ulid;
 END
 
 -- == comb_from_ulid: plpgsql
 DECLARE
-  digits pg_catalog.text := pg_catalog.translate(ulid, 'abcdefghjkmnpqrstvwxyzIiLlOo', 'ABCDEFGHJKMNPQRSTVWXYZ111100');
-  bits pg_catalog.text := '';
+  digits text := translate(ulid, 'abcdefghjkmnpqrstvwxyzIiLlOo', 'ABCDEFGHJKMNPQRSTVWXYZ111100');
+  bits text := '';
 BEGIN
   IF digits !~ '^[0-7][0-9ABCDEFGHJKMNPQRSTVWXYZ]{25}$' THEN
-    RAISE EXCEPTION USING ERRCODE := '22P02', MESSAGE := pg_catalog.format('invalid ULID: "%s"', ulid),
+    RAISE EXCEPTION USING ERRCODE := '22P02', MESSAGE := format('invalid ULID: "%s"', ulid),
       DETAIL := 'A ULID has 26 characters: first 0 to 7, then digits and letters other than U.';
   END IF;
   FOR digit IN 1..26 LOOP
-    bits := bits || (pg_catalog.strpos('0123456789ABCDEFGHJKMNPQRSTVWXYZ', pg_catalog.substr(digits, digit, 1)) - 1)
-                      ::pg_catalog.bit(5)::pg_catalog.text;
+    bits := bits || (strpos('0123456789ABCDEFGHJKMNPQRSTVWXYZ', substr(digits, digit, 1)) - 1)
+                      ::bit(5)::text;
   END LOOP;
-  RETURN pg_catalog.encode(
-    pg_catalog.int8send(pg_catalog.substr(bits, 3, 64)::pg_catalog.bit(64)::pg_catalog.int8)
-      || pg_catalog.int8send(pg_catalog.substr(bits, 67)::pg_catalog.bit(64)::pg_catalog.int8), 'hex')::pg_catalog.uuid;
+  RETURN encode(
+    int8send(substr(bits, 3, 64)::bit(64)::int8)
+      || int8send(substr(bits, 67)::bit(64)::int8), 'hex')::uuid;
 END
 
 -- ---- the sequence ----
