@@ -37,7 +37,7 @@ puts "shard #{Payment.pick(Arel.sql("hot_shard(id)"))}"
 
 first = dump
 puts "types #{first.scan(/create_enum|comb_tstzrange/).size}"
-puts "default #{first.include?('default: -> { "comb_uuid_v7()" }')}"
+puts "default #{first.include?('default: -> { "comb_uuid()" }')}"
 puts "extension #{first.include?('enable_extension "comb"')}"
 
 # The dump makes the same schema in an empty database.
