@@ -46,9 +46,9 @@ LANGUAGE C VOLATILE STRICT PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'hot_uuid_at';
 COMMENT ON FUNCTION hot_uuid(int, timestamptz) IS 'new uuid for a given time that carries its shard';
 
--- The time in an id. The first 48 bits are read as Unix milliseconds, from 1970 to 10889, with these exceptions among
--- ids of the RFC's variant. Versions 1 and 6 count 100 ns, and their time is rounded down to the microsecond. Versions
--- 2, 3, 5 and 8 contain no time, and return NULL. For a random uuid the result is meaningless. No error.
+-- The time in an id: its first 48 bits as Unix milliseconds, from 1970 to 10889, whatever its version is. So it never
+-- descends while ids ascend. The max uuid, which is the boundary of all later times, returns infinity. For a random
+-- uuid the result is meaningless. No error. comb_timestamp(id, layout) reads the time of versions 1 and 6.
 
 CREATE FUNCTION comb_timestamp(id uuid) RETURNS timestamptz
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF
@@ -63,7 +63,8 @@ LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF
 AS 'MODULE_PATHNAME', 'comb_timestamp_micros';
 COMMENT ON FUNCTION comb_timestamp_micros(uuid) IS 'time in a uuid, to the microsecond';
 
--- The shard in an id of hot_uuid() or HotGuid, and the time of the id in whole seconds, from 1970 to 2106. No error.
+-- The shard in an id of hot_uuid() or HotGuid, and the time of the id in whole seconds, from 1970 to 2106. The
+-- time of the max uuid is infinity. No error.
 
 CREATE FUNCTION hot_shard(id uuid) RETURNS int
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF
@@ -340,7 +341,7 @@ COMMENT ON FUNCTION comb_boundary_support(internal) IS 'planner support for boun
 -- then zeros. So a range of times is a half-open range of ids: id >= comb_boundary(a) AND id < comb_boundary(b).
 --
 -- Times up to 1970-01-01, and -infinity, give the nil uuid, which is less than all ids. Times after 10889-08-02
--- 05:31:50.655 UTC, and infinity, give the max uuid, which is greater than all ids of versions 4 and 7. No error.
+-- 05:31:50.655 UTC, and infinity, give the max uuid, which is greater than all other ids. No error.
 
 CREATE FUNCTION comb_boundary(at timestamptz) RETURNS uuid
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF SUPPORT comb_boundary_support
@@ -374,9 +375,9 @@ LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF SUPPORT comb_boundary_suppor
 AS 'MODULE_PATHNAME', 'hot_boundary';
 COMMENT ON FUNCTION hot_boundary(timestamptz) IS 'smallest uuid of hot_uuid whose time is at or after a given one';
 
--- Comparisons of an id with a time. For versions 4 and 7 the result is the same as for comb_timestamp(id). The body
--- compares uuids, which indexes and partitions support. The planner replaces the call with this body, so the operators
--- need no estimators. No error.
+-- Comparisons of an id with a time. The result is the same as for comb_timestamp(id), except that the max uuid is after
+-- infinity. The body compares uuids, which indexes and partitions support. The planner replaces the call with this
+-- body, so the operators need no estimators. No error.
 
 CREATE FUNCTION uuid_lt_timestamptz(id uuid, at timestamptz) RETURNS bool
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF

@@ -136,44 +136,28 @@ END
 -- == first_48: part
 ('x' || encode(substr(bytes, 1, 6), 'hex'))::bit(48)::int8
 
+-- == max_is_infinity: part
+  IF id = {{max}} THEN
+    RETURN 'infinity';
+  END IF;
+
 -- == comb_timestamp: plpgsql
 DECLARE
   bytes bytea := uuid_send(id);
-  micros int8;
-{{other_versions}}
-  micros := {{first_48}} * 1000;
+  micros int8 := {{first_48}} * 1000;
+BEGIN
+{{max_is_infinity}}
   RETURN {{time micros}};
 END
-
--- Returns for the versions whose first 48 bits are not Unix milliseconds: 1, 2, 3, 5, 6 and 8, which are the bits of
--- 366.
--- == other_versions: part
-  version int4 := get_byte(bytes, 6) >> 4;
-BEGIN
-  IF (((366 >> version) & 1) = 1) AND ((get_byte(bytes, 8) >> 6) = 2) THEN
-    IF version = 1 THEN
-      micros := ('x' || (encode(substr(bytes, 7, 2), 'hex')
-                           || encode(substr(bytes, 5, 2), 'hex')
-                           || encode(substr(bytes, 1, 4), 'hex')))
-                ::bit(64)::int8;
-      micros := ((micros & 1152921504606846975) / 10) - 12219292800000000;
-      RETURN {{time micros}};
-    ELSIF version = 6 THEN
-      micros := ('x' || encode(bytes, 'hex'))::bit(64)::int8;
-      micros := (((((micros >> 16) & 281474976710655) << 12) | (micros & 4095)) / 10) - 12219292800000000;
-      RETURN {{time micros}};
-    END IF;
-    RETURN NULL;
-  END IF;
 
 -- == comb_timestamp_micros: plpgsql
 DECLARE
   bytes bytea := uuid_send(id);
-  micros int8;
-{{other_versions}}
-  micros := ({{first_48}} * 1000)
+  micros int8 := ({{first_48}} * 1000)
     + ((((((get_byte(bytes, 6) & 15) << 12) | (get_byte(bytes, 7) << 4))
           | ((get_byte(bytes, 8) >> 2) & 15)) * 1000) >> 16);
+BEGIN
+{{max_is_infinity}}
   RETURN {{time micros}};
 END
 
@@ -198,6 +182,7 @@ END
 
 -- == hot_timestamp: plpgsql
 BEGIN
+{{max_is_infinity}}
   RETURN to_timestamp(('x' || encode(substr(uuid_send(id), 1, 4), 'hex'))
                                    ::bit(32)::int8::float8);
 END

@@ -1,6 +1,4 @@
 // comb_timestamp(), comb_timestamp_micros(), hot_shard(), hot_timestamp().
-#include <optional>
-
 #include "comb/hot.hpp"
 #include "comb/timestamp.hpp"
 #include "datum.hpp"
@@ -9,19 +7,10 @@
 
 namespace comb::pg {
 
-namespace {
-
-Datum timestamptz_or_null(FunctionCallInfo fcinfo, std::optional<sys_micros> at) {
-  if (!at) PG_RETURN_NULL();
-  return TimestampTzGetDatum(to_timestamptz(*at));
-}
-
-}  // namespace
-
-COMB_FUNCTION(comb_timestamp) { return timestamptz_or_null(fcinfo, comb::comb_timestamp(uuid_arg(fcinfo, 0))); }
+COMB_FUNCTION(comb_timestamp) { return TimestampTzGetDatum(to_timestamptz(comb::comb_timestamp(uuid_arg(fcinfo, 0)))); }
 
 COMB_FUNCTION(comb_timestamp_micros) {
-  return timestamptz_or_null(fcinfo, comb::comb_timestamp_micros(uuid_arg(fcinfo, 0)));
+  return TimestampTzGetDatum(to_timestamptz(comb::comb_timestamp_micros(uuid_arg(fcinfo, 0))));
 }
 
 COMB_FUNCTION(hot_shard) { return Int32GetDatum(comb::hot_shard(uuid_arg(fcinfo, 0))); }

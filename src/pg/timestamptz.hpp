@@ -14,15 +14,17 @@ namespace comb::pg {
 inline constexpr std::int64_t micros_from_1970_to_2000 =
     std::int64_t{POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE} * USECS_PER_DAY;
 
-// For times that an id can contain. All of them are well inside the range of timestamptz.
-constexpr TimestampTz to_timestamptz(sys_micros at) { return unix_micros(at) - micros_from_1970_to_2000; }
+// For times that an id can contain. All of them but infinity are well inside the range of timestamptz.
+constexpr TimestampTz to_timestamptz(sys_micros at) {
+  return at == infinity ? DT_NOEND : unix_micros(at) - micros_from_1970_to_2000;
+}
 constexpr TimestampTz to_timestamptz(stamp from) { return to_timestamptz(time_from_stamp(from)); }
 
-// For any timestamptz. Its last days and infinity do not fit into sys_micros. They become the last time of sys_micros,
-// which is later than the time of any id.
+// For any timestamptz. Its last days and infinity do not fit into sys_micros. They become infinity, which is later
+// than the time of any id but the max uuid.
 inline sys_micros clamped_time(TimestampTz at) {
   std::int64_t micros;
-  if (__builtin_add_overflow(at, micros_from_1970_to_2000, &micros)) return sys_micros::max();
+  if (__builtin_add_overflow(at, micros_from_1970_to_2000, &micros)) return infinity;
   return from_unix_micros(micros);
 }
 

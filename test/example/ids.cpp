@@ -11,8 +11,8 @@ int main() {
     return 1;
   }
   const auto micros = [](comb::sys_micros at) { return static_cast<long long>(comb::unix_micros(at)); };
-  std::printf("%s %lld\n", comb::to_text(*id).chars, micros(*comb::comb_timestamp_micros(*id)));
-  std::printf("%s %lld\n", comb::to_text(*v7).chars, micros(*comb::comb_timestamp_micros(*v7)));
+  std::printf("%s %lld\n", comb::to_text(*id).chars, micros(comb::comb_timestamp_micros(*id)));
+  std::printf("%s %lld\n", comb::to_text(*v7).chars, micros(comb::comb_timestamp_micros(*v7)));
   std::printf("%s %lld %d\n", comb::to_text(*hot).chars, micros(comb::hot_timestamp(*hot)),
               static_cast<int>(comb::hot_shard(*hot)));
 }

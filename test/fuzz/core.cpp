@@ -147,33 +147,25 @@ void check_hot(std::uint64_t units, std::uint64_t number, std::uint64_t other) {
        static_cast<std::uint64_t>(remainder));
 }
 
-// Whether the first 48 bits of an id are milliseconds by its version. comb_timestamp() reads all other ids like this
-// too.
-bool counts_ms(const uuid& id) { return id.is_rfc_variant() && (id.version() == 4 || id.version() == 7); }
-
 void check_boundaries(const uuid& id, sys_micros time) {
   const uuid from = comb_boundary(time), after = comb_boundary_after(time), hot_from = hot_boundary(time);
   for (const uuid& edge : {from, after, hot_from}) MUST(edge == max_uuid || edge.low() == 0);
-  if (counts_ms(id)) {
-    MUST((id >= from) == (comb_timestamp(id) >= time));
-    MUST((id >= after) == (comb_timestamp(id) > time));
-  }
-  // The max uuid is also the boundary of times after all hot ids.
-  if (id != max_uuid) MUST((id >= hot_from) == (hot_timestamp(id) >= time));
+  MUST((id >= from) == (comb_timestamp(id) >= time));
+  // Nothing is after infinity, and no boundary is after the max uuid.
+  MUST((id >= after) == (comb_timestamp(id) > time || (id == max_uuid && time == infinity)));
+  MUST((id >= hot_from) == (hot_timestamp(id) >= time));
 }
 
 void check_times(const uuid& a, const uuid& b, sys_micros time) {
-  const auto ms = comb_timestamp(a), micros = comb_timestamp_micros(a);
-  MUST(ms.has_value() == micros.has_value());
-  if (ms) {
-    MUST(*micros >= *ms && *micros - *ms < milliseconds{1});
-    MUST(*ms >= from_unix_micros(-12'219'292'800'000'000) && *micros <= max_stamp_time);
-  }
-  if (counts_ms(a) && counts_ms(b)) MUST(order(*ms, *comb_timestamp(b)) * order(a, b) >= 0);
+  const sys_micros ms = comb_timestamp(a), micros = comb_timestamp_micros(a);
+  MUST(micros >= ms && micros - ms < milliseconds{1});
+  MUST(ms >= sys_micros{} && (micros <= max_stamp_time || a == max_uuid));
+  MUST(order(ms, comb_timestamp(b)) * order(a, b) >= 0);
 
   check_boundaries(a, time);
   for (const microseconds near : {microseconds{-1}, microseconds{0}, microseconds{1}}) {
-    check_boundaries(a, ms.value_or(sys_micros{}) + near);
+    if (a == max_uuid) continue;
+    check_boundaries(a, ms + near);
     check_boundaries(a, hot_timestamp(a) + near);
   }
 }

@@ -14,12 +14,12 @@ FROM unnest(ARRAY['-infinity', '1970-01-01 00:00:00+00', '1970-01-01 00:00:00.00
                   '2026-11-20 12:00:00.000001+00', '2106-02-07 06:28:15+00', '2106-02-07 06:28:15.000001+00',
                   '294276-12-31 23:59:59.999999+00', 'infinity']::timestamptz[]) AS at;
 
--- Random ids of versions 4 and 7, each with a random time within some microseconds of the start of a millisecond near
--- its own. A tenth of the ids are in the first three milliseconds of the range, and a tenth in the last three.
+-- Random ids of all versions and variants, each with a random time within some microseconds of the start of a
+-- millisecond near its own. A tenth of the ids are in the first three milliseconds of the range, and a tenth in the last
+-- three.
 CREATE TEMP TABLE pairs AS
 SELECT n,
-       (lpad(to_hex(ms), 12, '0') || CASE WHEN random() < 0.5 THEN '4' ELSE '7' END || substr(rest, 2, 3) ||
-        substr('89ab', 1 + n % 4, 1) || substr(rest, 5, 15))::uuid AS id,
+       (lpad(to_hex(ms), 12, '0') || substr(rest, 1, 20))::uuid AS id,
        CASE WHEN random() < 0.01 THEN '-infinity' WHEN random() < 0.01 THEN 'infinity'
             ELSE timestamptz '1970-01-01 00:00:00+00'
                  + ms / 86400000 * interval '1 day' + ms % 86400000 * interval '1 ms'
@@ -46,6 +46,14 @@ SELECT count(*) FILTER (WHERE (id < at) <> (comb_timestamp(id) < at)) AS lt,
        count(*) FILTER (WHERE (id BETWEEN at AND at + interval '1 ms')
                            <> (comb_timestamp(id) BETWEEN at AND at + interval '1 ms')) AS between
 FROM pairs;
+
+-- The max uuid is later than all finite times.
+SELECT count(*) FILTER (WHERE (max < at) <> (comb_timestamp(max) < at)) AS lt,
+       count(*) FILTER (WHERE (max <= at) <> (comb_timestamp(max) <= at)) AS le,
+       count(*) FILTER (WHERE (max >= at) <> (comb_timestamp(max) >= at)) AS ge,
+       count(*) FILTER (WHERE (max > at) <> (comb_timestamp(max) > at)) AS gt,
+       count(*) FILTER (WHERE (max >= hot_boundary(at)) <> (hot_timestamp(max) >= at)) AS hot
+FROM pairs, (VALUES ('ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)) AS v (max) WHERE at < 'infinity';
 
 -- Ranges with bounds of every kind, empty and NULL.
 CREATE TEMP TABLE ranges AS

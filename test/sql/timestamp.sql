@@ -1,8 +1,10 @@
 -- Reading the time in an id.
 SET TimeZone = 'UTC'; SET DateStyle = 'ISO';
 
--- Examples from RFC 9562, appendices A and B, and from pg_uuidv7.
-SELECT example, comb_timestamp(id), comb_timestamp_micros(id)
+-- Examples from RFC 9562, appendices A and B, and from pg_uuidv7. comb_timestamp(id) reads Unix milliseconds in all of
+-- them. The layouts v1 and v6 read the time of their versions.
+SELECT example, comb_timestamp(id), comb_timestamp_micros(id),
+       COALESCE(comb_timestamp(id, 'v1'), comb_timestamp(id, 'v6')) AS v1_v6
 FROM (VALUES (1, 'version 1', 'c232ab00-9414-11ec-b3c8-9f6bdeced846'::uuid),
              (2, 'version 3', '5df41881-3aed-3515-88a7-2f4a814cf09e'),
              (3, 'version 5', '2ed6657d-e927-568b-95e1-2665a8aea6a2'),

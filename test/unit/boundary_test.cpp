@@ -49,26 +49,34 @@ TEST(Boundary, TimesAfterAllIdsGiveTheMaxUuid) {
   EXPECT_EQ(boundary_of_hot_ids(last_second + 1), max_uuid);
 }
 
-// What the SQL operators rely on: an id compares with the boundary of a time as the id's time compares with that time.
+// What the SQL operators and the planner rely on: an id compares with the boundary of a time as the id's time compares
+// with that time.
 void expect_same_order(const uuid& id, std::int64_t at) {
-  const std::int64_t time = unix_micros(*comb_timestamp(id));
+  const std::int64_t time = unix_micros(comb_timestamp(id));
   ASSERT_EQ(id >= boundary(at), time >= at) << to_text(id).chars << ' ' << at;
   ASSERT_EQ(id >= boundary_after(at), time > at) << to_text(id).chars << ' ' << at;
 }
 
 TEST(Boundary, IdsCompareAsTheirTimes) {
   std::mt19937_64 random(1);
-  // The first, the last and a random id of each millisecond around `edge`, at both ends of the range of ids and
-  // between.
+  // The first, the last and a random uuid of each millisecond around `edge`, at both ends of the range of ids and
+  // between. Their versions are 0, 15 and any.
   for (const std::int64_t edge : {std::int64_t{0}, std::int64_t{1000}, noon, last_ms - 1000, last_ms})
     for (std::int64_t ms = edge - 2000; ms <= edge + 2000; ms += 1000)
-      for (const version label : {version::v4, version::v7})
-        for (const std::uint64_t bits : {std::uint64_t{0}, ~std::uint64_t{0}, random()})
-          for (std::int64_t at = edge - 2001; at <= edge + 2001; ++at) {
-            if (ms < 0 || ms > last_ms) continue;
-            const stamp at_ms{static_cast<std::uint64_t>(ms / 1000) * units_per_ms};
-            expect_same_order(uuid_from_stamp(at_ms + bits % units_per_ms, label, bits), at);
-          }
+      for (const std::uint64_t bits : {std::uint64_t{0}, ~std::uint64_t{0}, random()})
+        for (std::int64_t at = edge - 2001; at <= edge + 2001; ++at) {
+          if (ms < 0 || ms > last_ms) continue;
+          const uuid id = uuid::from({static_cast<std::uint64_t>(ms / 1000) << 16 | bits >> 48, bits});
+          expect_same_order(id, at);
+        }
+}
+
+TEST(Boundary, TheMaxUuidIsAfterAllFiniteTimes) {
+  for (const std::int64_t at : {min_micros, std::int64_t{0}, noon, last_ms, last_ms + 1, max_micros - 1})
+    expect_same_order(max_uuid, at);
+  EXPECT_GE(max_uuid, boundary(max_micros));
+  EXPECT_LT(uuid::from({max_uuid.high(), max_uuid.low() - 1}), boundary(max_micros));
+  EXPECT_GE(hot_timestamp(max_uuid), from_unix_micros(max_micros));
 }
 
 TEST(Boundary, HotIdsCompareAsTheirTimes) {

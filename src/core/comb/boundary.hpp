@@ -12,14 +12,11 @@
 
 namespace comb {
 
-inline constexpr uuid nil_uuid = uuid::from({0, 0});
-inline constexpr uuid max_uuid = uuid::from({~std::uint64_t{0}, ~std::uint64_t{0}});
-
 // The smallest uuid whose time is at or after `at`. The time of a uuid is its first `number_bits` bits, which count
 // units since 1970.
 //
 // Times up to 1970 give the nil uuid, which is the smallest uuid. Times after the highest number give the max uuid,
-// which is greater than all ids of versions 4 and 7.
+// whose time is infinity.
 template <int number_bits, class Unit>
 constexpr uuid first_uuid_from(sys_micros at) noexcept {
   constexpr sys_micros last{Unit{(std::int64_t{1} << number_bits) - 1}};
@@ -29,11 +26,11 @@ constexpr uuid first_uuid_from(sys_micros at) noexcept {
   return uuid::from({.high = number << (64 - number_bits), .low = 0});
 }
 
-// The boundary of ids with comb_timestamp(id) >= `at`. It holds for ids of version 7, and for ids of version 4 that
-// contain a time as comb's do.
+// The boundary of ids with comb_timestamp(id) >= `at`.
 constexpr uuid comb_boundary(sys_micros at) noexcept { return first_uuid_from<48, std::chrono::milliseconds>(at); }
 
-// The boundary of ids with comb_timestamp(id) > `at`.
+// The boundary of ids with comb_timestamp(id) > `at`. There is none for infinity, which gives the max uuid: that uuid
+// is at infinity, but not after it.
 constexpr uuid comb_boundary_after(sys_micros at) noexcept {
   return comb_boundary(at < sys_micros::max() ? at + std::chrono::microseconds{1} : at);
 }

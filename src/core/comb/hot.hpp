@@ -57,8 +57,10 @@ constexpr std::int32_t hot_shard(const uuid& id) noexcept {
   return static_cast<std::int32_t>(reverse_bytes(static_cast<std::uint32_t>(id.low())));
 }
 
-// The time in a hot id of comb or HotGuid: whole seconds from 1970 to 2106.
+// The time in a hot id of comb or HotGuid: whole seconds from 1970 to 2106. The max uuid has infinity, as in
+// comb_timestamp().
 constexpr sys_micros hot_timestamp(const uuid& id) noexcept {
+  if (id == max_uuid) return infinity;
   return sys_micros{std::chrono::seconds{static_cast<std::int64_t>(id.high() >> 32)}};
 }
 

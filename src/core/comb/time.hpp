@@ -14,6 +14,9 @@ using sys_micros = std::chrono::sys_time<std::chrono::microseconds>;
 // A time in the ticks of .NET and of version 1, which are 100 ns.
 using sys_ticks = std::chrono::sys_time<std::chrono::duration<std::int64_t, std::ratio<1, 10'000'000>>>;
 
+// Later than every other time.
+inline constexpr sys_micros infinity = sys_micros::max();
+
 // Converts between a time and the number of its units since 1970-01-01.
 constexpr sys_micros from_unix_micros(std::int64_t count) noexcept {
   return sys_micros{std::chrono::microseconds{count}};

@@ -45,6 +45,9 @@ struct uuid {
 };
 static_assert(sizeof(uuid) == 16);
 
+inline constexpr uuid nil_uuid = uuid::from({0, 0});
+inline constexpr uuid max_uuid = uuid::from({~std::uint64_t{0}, ~std::uint64_t{0}});
+
 inline constexpr std::uint64_t low_48 = (std::uint64_t{1} << 48) - 1;
 
 // Whether an id has a version and the variant of the RFC. `shift` is where the version is in the first half.
