@@ -28,9 +28,16 @@
 
 -- ---- comb_uuid(), comb_uuid_v7(), hot_uuid() ----
 
--- The clock's reading in microseconds. A double contains it exactly until the year 2242.
--- == clock: part
-(date_part('epoch', clock_timestamp()) * 1000000)::int8
+-- The order over all sessions: the clock is read first, and a generator returns only after the clock has moved on. So
+-- an id that is requested after another was returned has a later time, whatever session asks. The clock counts
+-- microseconds. The loop compares for equality, because it must end after the clock was set back as well. The last line
+-- is exact until the year 2242, because a double is.
+-- == read_clock: part
+  at timestamptz := clock_timestamp();
+  micros int8 := (date_part('epoch', at) * 1000000)::int8;
+-- == wait_for_clock: part
+  WHILE clock_timestamp() = at LOOP
+  END LOOP;
 
 -- The last 8 bytes of a random uuid, of which 62 bits are random.
 -- == random: part
@@ -57,15 +64,17 @@ substr(uuid_send(gen_random_uuid()), 9)
 
 -- == comb_uuid: plpgsql
 DECLARE
-  micros int8 := {{clock}};
+{{read_clock}}
 BEGIN
+{{wait_for_clock}}
 {{return_new_uuid 16384}}
 END
 
 -- == comb_uuid_v7: plpgsql
 DECLARE
-  micros int8 := {{clock}};
+{{read_clock}}
 BEGIN
+{{wait_for_clock}}
 {{return_new_uuid 28672}}
 END
 
@@ -98,8 +107,9 @@ int4send((((shard << 24) | ((shard & 65280) << 8)) | ((shard >> 8) & 65280)) | (
 -- are random, so 40 bits are random.
 -- == hot_uuid: plpgsql
 DECLARE
-  micros int8 := {{clock}};
+{{read_clock}}
 BEGIN
+{{wait_for_clock}}
   RETURN encode(
     substr(int8send(((micros / 1000000) << 32)
                                             | (((((micros % 1000000) * 16384) + 999) / 1000) << 8)), 1, 7)
@@ -377,7 +387,7 @@ BEGIN
 END
 
 -- ---- the sequence ----
--- There is no sequence. Ids have the order of the clock.
+-- There is no sequence. Ids have the order of the clock, for which each generator waits.
 
 -- == comb_status: plpgsql
 BEGIN

@@ -230,6 +230,7 @@ DECLARE
   now int8;
   rest int4;
 BEGIN
+{{wait_for_clock}}
 {{hex_for_time return_new_uuid}}
   now := micros;
   random := decode(hex, 'hex');
