@@ -71,8 +71,8 @@ help: ## lists the targets
 # and of the server. With exec, test/sandbox receives the signal that ends make.
 sandbox = @$(here)test/packages $@ && exec env $(1) $(here)test/sandbox
 .PHONY: demo test soak test-clients bench fuzz
-demo: ## shows comb on a table of a million orders (KEEP=1 leaves the server running)
-	$(call sandbox) env KEEP=$(KEEP) test/demo
+demo: ## shows comb on a table of a million orders (KEEP=1 leaves the server running; ROWS=10000 makes a smaller table)
+	$(call sandbox) env KEEP=$(KEEP) ROWS=$(ROWS) test/demo
 test: ## runs all tests, or some: T=shard (test/sql), T=test/t/011_clock.pl, T=unit
 	$(call sandbox) test/suite $(T)
 soak: ## walks at random through what can break the order of ids (SECONDS=600, SEED=1 repeats a walk)

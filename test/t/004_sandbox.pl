@@ -1,5 +1,6 @@
-# The sandbox neither uses nor changes a comb that is installed in the server. Failed tests are counted, and their logs
-# kept. After an interruption nothing is left.
+# The sandbox neither uses nor changes a comb that is installed in the server. Failed and skipped tests are counted, and
+# the logs of failed tests kept. `make demo KEEP=1` leaves a server that the printed commands reach and stop. After an
+# interruption nothing is left.
 use strict;
 use warnings;
 use File::Find;
@@ -71,19 +72,27 @@ ok($ok, 'comb is built and installed in a sandbox') or diag($out);
 unlike($out, qr/comb--|mark/, 'the sandbox contains no file of the installed comb');
 is(state_of_server(), $before, 'a build in the sandbox changes no file of the server');
 
-# Two test files fail in different ways, and one passes.
+# Two test files fail in different ways, one passes, one skips two of its tests, and one is skipped as a whole.
 append_to_file("$source/test/t/fails.pl",
-	"use Test::More tests => 3; ok(1); ok(0, 'first wrong'); ok(0, 'second wrong');\n");
+	"use PostgreSQL::Test::Utils; use Test::More tests => 3; ok(1); ok(0, 'first wrong'); ok(0, 'second wrong');\n");
 append_to_file("$source/test/t/dies.pl", "use Test::More; ok(1); die 'early';\n");
 append_to_file("$source/test/t/passes.pl", "use Test::More tests => 1; ok(1);\n");
-($ok, $out) = run_in_sandbox('test/suite', 'fails', 'test/t/dies.pl', 'passes.pl');
+append_to_file("$source/test/t/skips.pl",
+	"use PostgreSQL::Test::Utils; use Test::More tests => 3; ok(1); SKIP: { skip 'no moon', 2; }\n");
+append_to_file("$source/test/t/skipped.pl", "use Test::More skip_all => 'no sun';\n");
+($ok, $out) = run_in_sandbox('test/suite', 'fails', 'test/t/dies.pl', 'passes.pl', 'skips', 'skipped');
 ok(!$ok, 'test/suite fails if a TAP test fails');
-like($out, qr/^3 passed, 3 failed$/m, 'two failed tests and a file that ended early count as three failures');
+like($out, qr/^4 passed, 3 failed, 3 skipped$/m,
+	'two failed tests and a file that ended early count as three failures, and two skipped tests and a file as three');
+like($out, qr/^skipped: test\/t\/skips\.pl: no moon \(2\)$/m, 'tests that a file skips are listed, with the reason');
+like($out, qr/^skipped: test\/t\/skipped\.pl: no sun$/m, 'a file that is skipped is listed, with the reason');
+like(slurp_file("$source/tmp_check/log/regress_log_fails"), qr/second wrong/,
+	'the log of a TAP test is copied to the tree after a failure');
 
 append_to_file("$source/test/sql/timestamp.sql", "SELECT 'unexpected';\n");
 ($ok, $out) = run_in_sandbox('test/suite', 'timestamp');
 ok(!$ok, 'test/suite fails if a regression test has another result');
-like($out, qr/^0 passed, 1 failed$/m, 'a regression test with another result counts as a failure');
+like($out, qr/^0 passed, 1 failed, 0 skipped$/m, 'a regression test with another result counts as a failure');
 like(slurp_file("$source/regression.diffs"), qr/^\+ unexpected/m,
 	'regression.diffs is copied to the tree after a failure');
 like(slurp_file("$source/results/timestamp.out"), qr/unexpected/, 'the results are copied to the tree after a failure');
@@ -92,6 +101,27 @@ ok(-s "$source/tmp_check/log/server.log", "the server's log is copied to the tre
 ($ok, $out) = run_in_sandbox('test/suite', 'no_such_test');
 ok(!$ok && $out =~ /no test no_such_test/, 'test/suite fails for a test that does not exist');
 is(state_of_server(), $before, 'failed tests in the sandbox change no file of the server');
+
+# `make demo KEEP=1` prints a command for each of two things: to look at the server, and to stop it.
+make_path("$scratch/kept");
+{
+	local @ENV{ 'TMPDIR', 'PG_CONFIG' } = ("$scratch/kept", "$dir{bindir}/pg_config");
+	$ok = IPC::Run::run([ 'make', '-C', $source, 'demo', 'KEEP=1', 'ROWS=10000' ], '>', \$out, '2>&1');
+}
+ok($ok, 'make demo KEEP=1 succeeds') or diag($out);
+my ($look, $stop) = $out =~ /Look at it with\n\n  (\S.*)\n\nStop the server.*\n\n  (\S.*)\n/;
+{
+	# The commands are for the caller's shell, which may have other settings of PostgreSQL.
+	local @ENV{ 'PGHOST', 'PGPORT', 'PGUSER', 'PGDATABASE' } = ('/nowhere', 1, 'nobody', 'none');
+	is(`${\($look // 'false')} -XAtc 'SELECT count(*) FROM orders'`, "10000\n",
+		'the printed command shows the orders of the demo');
+}
+my ($pid_file) = glob "$scratch/kept/comb.*/data/postmaster.pid";
+my ($pid) = slurp_file($pid_file) =~ /^(\d+)/;
+is(system($stop // 'false'), 0, 'the printed command stops the server');
+wait_until('no server is left after that', sub { !kill 0, $pid });
+wait_until('no folder is left after that', sub { !grep { -e } glob "$scratch/kept/comb.*" });
+kill 'QUIT', $pid;
 
 # `make test` is ended by a signal, as by a time limit, while a test waits.
 make_path("$scratch/tmp");
@@ -107,6 +137,6 @@ $make->signal('TERM');
 $make->finish;
 my $test = slurp_file("$scratch/tmp/waits");
 wait_until('after SIGTERM, `make test` leaves no process', sub { !kill 0, $test });
-wait_until('after SIGTERM, `make test` leaves no folder', sub { !glob "$scratch/tmp/comb.*" });
+wait_until('after SIGTERM, `make test` leaves no folder', sub { !grep { -e } glob "$scratch/tmp/comb.*" });
 
 done_testing();
