@@ -47,5 +47,14 @@ is($node->safe_psql('postgres', q{
 	SELECT count(*) FROM pg_proc WHERE pronamespace = 'public'::regnamespace AND proname ~ '^(min|max|uuid_.*er)$'}),
 	'0', 'the FAQ drops all objects of the aggregates');
 
+# The FAQ says which versions read the time in a key without comb.
+SKIP:
+{
+	skip 'uuid_extract_timestamp() comes with PostgreSQL 17', 1 if $node->pg_version < 17;
+	is($node->safe_psql('postgres', q{
+		SELECT uuid_extract_timestamp('019a9e8f-9000-7000-8000-000000000000') = '2025-11-20Z'}),
+		$node->pg_version < 18 ? '' : 't', 'uuid_extract_timestamp() reads version 7 from PostgreSQL 18 on');
+}
+
 $node->stop;
 done_testing();
