@@ -21,6 +21,26 @@ accepts_new_rows($primary, 'followed');
 $primary->wait_for_catchup($standby);
 same_sample($standby, 'followed', sample_contents($primary, 'followed')); # while it is a standby
 
+# The queries of doc/operations.md for monitoring run on both. The standby has no watermark, and nothing to report.
+my ($to_watch) = slurp_file("$ENV{SANDBOX}/comb/doc/operations.md") =~ /^## What to watch\n(.*?)^## /ms;
+my @queries = map { split /(?<=;)\n+/ } $to_watch =~ /^```sql\n(.*?)^```/msg;
+is(scalar @queries, 3, 'doc/operations.md has three queries for monitoring');
+my $writer = $primary->background_psql('followed', on_error_stop => 1);
+$writer->query_safe('BEGIN; SELECT ids.comb_uuid()');
+my @expected = ([ $primary, 0, 1, 1 ], [ $standby, 0, 0, 0 ]);
+for (@expected)
+{
+	my ($node, @rows) = @$_;
+	for my $i (0 .. $#queries)
+	{
+		my ($status, $out, $err) = $node->psql('followed', "SET search_path = ids; $queries[$i]",
+			extra_params => [ '-R', "\f" ]); # because a row can contain a line feed
+		is("$status $err " . split(/\f/, $out), "0  $rows[$i]",
+			$node->name . ": query $i for monitoring returns $rows[$i] rows");
+	}
+}
+$writer->quit;
+
 # A subscriber of logical replication has the same tables, and receives rows with the publisher's ids.
 my $subscriber = Comb::start_server('subscriber');
 make_database($subscriber, 'followed');
