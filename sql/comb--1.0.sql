@@ -28,12 +28,12 @@ LANGUAGE C VOLATILE STRICT PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'comb_uuid_v7_at';
 COMMENT ON FUNCTION comb_uuid_v7(timestamptz) IS 'new uuid of version 7 for a given time';
 
--- A new id that contains a shard, in HotGuid's layout: 32 bits of Unix seconds, 26 bits of the second's fraction, 38
--- random bits, and the shard (any int). It takes the next stamp of the sequence of comb_uuid(). So each id is greater
--- than all previous hot ids, of any session and shard.
+-- A new id of version 8 (RFC 9562, section 5.8) that contains a shard: 32 bits of Unix seconds, 26 bits of the second's
+-- fraction, 32 random bits, and the shard (any int). Seconds and shard are where HotGuid has them. It takes the next
+-- stamp of the sequence of comb_uuid(). So each id is greater than all previous hot ids, of any session and shard.
 --
 -- An id for a given time contains the time to the microsecond, and is not part of the sequence. Ids of the same time
--- and shard differ in 38 random bits. Error 22008 for a time before 1970-01-01 and for the infinities. The seconds
+-- and shard differ in 32 random bits. Error 22008 for a time before 1970-01-01 and for the infinities. The seconds
 -- start again at 1970 after 2106-02-07 06:28:15 UTC.
 
 CREATE FUNCTION hot_uuid(shard int) RETURNS uuid

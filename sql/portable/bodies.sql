@@ -103,26 +103,32 @@ END
 -- == shard_bytes: part
 int4send((((shard << 24) | ((shard & 65280) << 8)) | ((shard >> 8) & 65280)) | ((shard >> 24) & 255))
 
+-- The last 8 bytes of a hot id: 30 bits of `random`, the variant, and the shard, its lowest byte first.
+-- == hot_end: part
+substr(random, 1, 4) || {{shard_bytes}}
+
 -- A hot id of the clock needs only 24 of the 26 bits of the second's fraction to tell microseconds apart. The other 2
--- are random, so 40 bits are random.
+-- are random, so 34 bits are random.
 -- == hot_uuid: plpgsql
 DECLARE
 {{read_clock}}
+  fraction int8 := (((micros % 1000000) * 16384) + 999) / 1000;
+  random bytea := {{random}};
 BEGIN
 {{wait_for_clock}}
   RETURN encode(
-    substr(int8send(((micros / 1000000) << 32)
-                                            | (((((micros % 1000000) * 16384) + 999) / 1000) << 8)), 1, 7)
-      || substr(uuid_send(gen_random_uuid()), 10, 5) || {{shard_bytes}},
+    int8send((((((micros / 1000000) << 16) | (fraction >> 8)) << 16) | 32768)
+               | (((fraction & 255) << 4) | (get_byte(random, 4) & 15)))
+      || {{hot_end}},
     'hex')::uuid;
 END
 
--- A hot id of a given time has all 26 bits of the fraction, and 38 random bits. All bits in bytes 2 to 7 of `random`
--- are random. The seconds wrap before the years from 1970 to 2000 are added, because the last times would overflow
--- int8.
+-- A hot id of a given time has all 26 bits of the fraction, and 32 random bits. The seconds wrap before the years from
+-- 1970 to 2000 are added, because the last times would overflow int8.
 -- == hot_uuid_at: plpgsql
 DECLARE
   micros int8;
+  fraction int8;
   random bytea := {{random}};
 BEGIN
   IF (at < '1970-01-01 00:00:00+00') OR (at = 'infinity') THEN
@@ -133,11 +139,11 @@ BEGIN
   micros := (('x' || encode(timestamptz_send(at), 'hex'))::bit(64)::int8
                % 4294967296000000) + 946684800000000;
   micros := micros % 4294967296000000;
+  fraction := (((micros / 1000) % 1000) * 65536) + {{fraction}};
   RETURN encode(
-    int8send(((micros / 1000000) << 32)
-                          | ((((((micros / 1000) % 1000) * 65536) + {{fraction}}) << 6)
-                               | (get_byte(random, 2) & 63)))
-      || substr(random, 5, 4) || {{shard_bytes}},
+    int8send((((((micros / 1000000) << 16) | (fraction >> 10)) << 16) | 32768)
+               | (((fraction & 1023) << 2) | (get_byte(random, 4) & 3)))
+      || {{hot_end}},
     'hex')::uuid;
 END
 

@@ -132,7 +132,8 @@ void check_hot(std::uint64_t units, std::uint64_t number, std::uint64_t other) {
   MUST(hot_shard(id) == shard && hot_shard(then) == ~shard);
   MUST(hot_timestamp(id) ==
        from_unix_micros(static_cast<std::int64_t>(units / units_per_second & 0xffffffff) * 1'000'000));
-  MUST(((id.high() << 32 | id.low() >> 32) ^ number) << (64 - hot_random_bits) == 0);
+  MUST(has_version(id, version::v8));
+  MUST((((id.high() & 3) << 30 | (id.low() >> 32 & 0x3fffffff)) ^ number) << (64 - hot_random_bits) == 0);
   // Ids ascend with their stamps, except where the seconds wrap.
   if (at < near && at.units / units_per_second >> 32 == near.units / units_per_second >> 32) MUST(id < then);
 

@@ -108,7 +108,7 @@ FROM times, LATERAL (SELECT repeat('1', 70) || repeat('0', 58) AS fixed) AS f
 WHERE at BETWEEN '1970-01-01 00:00:00+00' AND '10889-08-02 05:31:50.655999+00';
 SELECT 'hot times' AS arguments, count(*) > 10000 AS enough,
   count(*) FILTER (WHERE pg_temp.differ(comb.hot_uuid(shard, at), public.hot_uuid(shard, at), fixed)) AS hot_uuid
-FROM times, shards, LATERAL (SELECT repeat('1', 58) || repeat('0', 38) || repeat('1', 32) AS fixed) AS f
+FROM times, shards, LATERAL (SELECT repeat('1', 62) || '0011' || repeat('0', 30) || repeat('1', 32) AS fixed) AS f
 WHERE at >= '1970-01-01 00:00:00+00' AND at < 'infinity' AND (n % 10 = shard & 7 OR n > 110000);
 
 -- For each layout, times are read from ids and set in ids. For each pair of layouts, ids are converted.

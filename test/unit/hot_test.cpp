@@ -10,25 +10,31 @@ namespace comb {
 namespace {
 
 constexpr stamp noon{1'790'000'000'000 * units_per_ms};
-constexpr std::uint64_t all_random = (std::uint64_t{1} << hot_random_bits) - 1;
 
-// Bytes 4 to 11: the fraction of the second, then the random bits.
-std::uint64_t middle(const uuid& id) { return id.high() << 32 | id.low() >> 32; }
+std::uint64_t fraction(const uuid& id) { return (id.high() >> 16 & 0xffff) << 10 | (id.high() >> 2 & 0x3ff); }
+
+stamp stamp_in(const uuid& id) { return {(id.high() >> 32) * units_per_second + fraction(id)}; }
 
 TEST(Hot, PositionOfEachPart) {
   const stamp at{0x01234567 * units_per_second + 0x3123456};
   EXPECT_STREQ(to_text(hot_uuid_from_stamp(at, 0x0a0b0c0d, 0x29abcdef01)).chars,
-               "01234567-c48d-15a9-abcd-ef010d0c0b0a");
+               "01234567-c48d-815a-abcd-ef010d0c0b0a");
 }
 
-TEST(Hot, OnlyTheLow38BitsOfTheRandomNumberAreUsed) {
+TEST(Hot, OnlyTheLow32BitsOfTheRandomNumberAreUsed) {
   for (const stamp at : {stamp{}, noon + 12'345, max_stamp}) {
-    const uuid zeros = hot_uuid_from_stamp(at, 7, 0), ones = hot_uuid_from_stamp(at, 7, ~std::uint64_t{0});
-    EXPECT_EQ(middle(zeros) ^ middle(ones), all_random);
-    EXPECT_EQ(zeros.high() >> 32, ones.high() >> 32);
-    EXPECT_EQ(hot_shard(zeros), 7);
-    EXPECT_EQ(hot_shard(ones), 7);
+    const uuid zeros = hot_uuid_from_stamp(at, 7, 0), ones = hot_uuid_from_stamp(at, 7, 0xffffffff);
+    EXPECT_EQ(hot_uuid_from_stamp(at, 7, ~std::uint64_t{0}), ones);
+    EXPECT_EQ(zeros.high() ^ ones.high(), 3u);
+    EXPECT_EQ(zeros.low() ^ ones.low(), std::uint64_t{0x3fffffff} << 32);
   }
+}
+
+TEST(Hot, IdsHaveVersion8) {
+  std::mt19937_64 random(3);
+  for (int i = 0; i < 10'000; ++i)
+    ASSERT_TRUE(
+        has_version(hot_uuid_from_stamp({random()}, static_cast<std::int32_t>(random()), random()), version::v8));
 }
 
 TEST(Hot, ShardTimeAndFractionAreReadBack) {
@@ -39,7 +45,7 @@ TEST(Hot, ShardTimeAndFractionAreReadBack) {
     const uuid id = hot_uuid_from_stamp(at, shard, random());
     ASSERT_EQ(hot_shard(id), shard);
     ASSERT_EQ(hot_timestamp(id), std::chrono::floor<std::chrono::seconds>(time_from_stamp(at)));
-    ASSERT_EQ((id.high() >> 32) * units_per_second + (middle(id) >> hot_random_bits), at.units);
+    ASSERT_EQ(stamp_in(id), at);
   }
 }
 
@@ -70,9 +76,8 @@ TEST(Hot, GivenTimeIsKeptToTheMicrosecond) {
   for (std::int64_t micros = 1'790'000'000'998'500; micros < 1'790'000'001'001'500; ++micros) {
     const sys_micros given = from_unix_micros(micros);
     const uuid id = hot_uuid_from_stamp(hot_stamp_from_time(given), 7, ~std::uint64_t{0});
-    const stamp at{(id.high() >> 32) * units_per_second + (middle(id) >> hot_random_bits)};
-    ASSERT_EQ(at, stamp_from_time(given));
-    ASSERT_EQ(time_from_stamp(at), given);
+    ASSERT_EQ(stamp_in(id), stamp_from_time(given));
+    ASSERT_EQ(time_from_stamp(stamp_in(id)), given);
   }
 }
 

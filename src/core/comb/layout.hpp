@@ -33,10 +33,10 @@ struct uuid_layout {
 
   constexpr bool read_only() const noexcept { return generation == comb::generation::none; }
 
-  // Whether all ids of the layout have its version. Version 4 is not required: other libraries write the time into
-  // random version 4 ids, and some of them overwrite the version.
+  // Whether all ids of the layout have its version. Versions 4 and 8 are not required: other libraries write the time
+  // into random version 4 ids, and some of them overwrite the version. HotGuid writes none.
   constexpr bool requires_version() const noexcept {
-    return version != comb::version::none && version != comb::version::v4;
+    return version != comb::version::none && version != comb::version::v4 && version != comb::version::v8;
   }
 };
 
@@ -53,7 +53,7 @@ inline constexpr uuid_layout layouts[] = {
     {"sequential_end", last_48, net_ms, version::none, generation::sorted},
     {"process_ticks", last_64_mssql, net_ticks, version::none, generation::process_ticks},
     {"ticks", first_64, net_ticks, version::none, generation::sorted},
-    {"hot", first_32, unix_s, version::none, generation::hot},
+    {"hot", first_32, unix_s, version::v8, generation::hot},
     {"v1", v1_ticks, gregorian, version::v1, generation::none},
     {"v6", v6_ticks, gregorian, version::v6, generation::none},
     {"newsequentialid", v1_windows, gregorian, version::v1, generation::none},

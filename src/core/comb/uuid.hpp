@@ -17,6 +17,7 @@ enum class version : std::uint8_t {
   v4 = 4,
   v6 = 6,
   v7 = 7,
+  v8 = 8,
 };
 
 // 16 bytes in the order in which RFC 9562 prints them, and in which PostgreSQL stores and compares them. The rest of
