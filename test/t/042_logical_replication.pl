@@ -90,6 +90,24 @@ is($servers[$_]->safe_psql('by_shard', 'SELECT customer, hot_shard(id), count(*)
 	"server $_ has the changes of both servers")
   for 0 .. 1;
 
+# A row of the other server arrives below a watermark that was returned before. The document's reader, which reads the
+# rows of its own server only, misses no row.
+my $late = $servers[1]->background_psql('by_shard', on_error_stop => 1);
+$late->query_safe(q{BEGIN; INSERT INTO orders (customer) VALUES ('late')});
+my $watermark = $servers[0]->safe_psql('by_shard', 'SELECT hot_watermark()');
+$late->query_safe('COMMIT');
+$late->quit;
+wait_for_both('by_shard');
+is($servers[0]->safe_psql('by_shard', "SELECT count(*) FROM orders WHERE id < '$watermark' AND customer = 'late'"), '1',
+	'a row of the other server appears below a watermark');
+for my $here (0 .. 1)
+{
+	my $read = "\\set here $here\n" . (blocks($document, 'replica-read'))[0]{sql};
+	is($servers[$here]->safe_psql('by_shard', $read),
+		$servers[$here]->safe_psql('by_shard', "SELECT id, customer FROM orders WHERE id @# $here ORDER BY id"),
+		"the document's reader on server $here reads the rows of server $here");
+}
+
 $_->safe_psql('by_shard', 'DROP SUBSCRIPTION theirs') for @servers;
 SKIP:
 {
