@@ -10,6 +10,18 @@ use Time::HiRes;
 
 my $top = "$ENV{SANDBOX}/comb";
 
+# query() of a background_psql() session, and query_safe(), which calls it: PostgreSQL 16.2 and earlier releases return
+# the result with a newline at its end.
+{
+	no warnings 'redefine';
+	my $query = \&PostgreSQL::Test::BackgroundPsql::query;
+	*PostgreSQL::Test::BackgroundPsql::query = sub {
+		my ($result, @failed) = $query->(@_);
+		$result =~ s/\n\z//;
+		return wantarray ? ($result, @failed) : $result;
+	};
+}
+
 # start_server(NAME, OPTION => VALUE ...): returns a new server, which is running.
 #   settings     lines of its postgresql.conf
 #   streaming    the replication that it allows: 1 or 'logical'
