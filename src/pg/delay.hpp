@@ -2,6 +2,7 @@
 // otherwise. They exist only in a library built for tests, with -DCOMB_DELAYS.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 #include "postgres.hpp"
@@ -16,5 +17,21 @@ inline void random_delay() {
   if (chance < 40) pg_usleep(pg_prng_uint32(&pg_global_prng_state) % 50);
 #endif
 }
+
+#ifdef COMB_DELAYS
+// Waits after each change that depends on the value before it.
+template <class T>
+struct shared_atomic : std::atomic<T> {
+  using std::atomic<T>::atomic;
+  bool compare_exchange_weak(T& expected, T to, std::memory_order order = std::memory_order_seq_cst) {
+    const bool done = std::atomic<T>::compare_exchange_weak(expected, to, order);
+    if (done) random_delay();
+    return done;
+  }
+};
+#else
+template <class T>
+using shared_atomic = std::atomic<T>;
+#endif
 
 }  // namespace comb::pg

@@ -2,6 +2,7 @@
 #include "estimates.hpp"
 #include "postgres.hpp"
 #include "sequence.hpp"
+#include "shared_memory.hpp"
 #include "watermark.hpp"
 
 extern "C" {
@@ -11,6 +12,7 @@ PG_MODULE_MAGIC_EXT(.name = "comb", .version = COMB_VERSION);
 __attribute__((visibility("default"))) void _PG_init() {
   comb::pg::init_estimates();
   comb::pg::init_sequence();
+  comb::pg::init_shared_memory();
   comb::pg::init_watermark();
 }
 }

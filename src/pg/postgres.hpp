@@ -56,6 +56,10 @@ inline int process_number(const PGPROC* process) { return process->pgprocno; }
 inline LocalTransactionId local_transaction(const PGPROC* process) { return process->lxid; }
 #endif
 
+// The local id of a process's transaction until its locks are released. That is after the callbacks of its commit, in
+// which Citus and the like commit on other servers, and so later than local_transaction() is 0.
+inline LocalTransactionId locked_transaction(const PGPROC* process) { return process->fpLocalTransactionId; }
+
 // Calls a function for each part of an expression, or of a query and its subqueries, until it returns true.
 using node_visitor = bool (*)(Node*, void*);
 #if PG_VERSION_NUM >= 160000

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -26,38 +27,98 @@ struct content {
 };
 constexpr std::uint64_t magic = 0x31706d6174736d63;  // "cmstamp1"
 
+// Errors beside those of the system.
+constexpr int not_a_file = -1;
+constexpr int other_owner = -2;
+constexpr int other_content = -3;
+
+// A file of the server, opened for reading, and for writing if `flags` say so. Returns -1 and sets `error` if there is
+// none. OpenTransientFile() of the server could raise an error, for which no id is to fail.
+int open_own(int flags, int* error) {
+  const int file = open(path, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, pg_file_create_mode);
+  struct stat about;
+  if (file < 0 || fstat(file, &about) != 0)
+    *error = errno;
+  else if (!S_ISREG(about.st_mode))
+    *error = not_a_file;
+  else if (about.st_uid != geteuid())
+    *error = other_owner;
+  else
+    return file;
+  if (file >= 0) close(file);
+  return -1;
+}
+
+saved_stamp load_once() {
+  saved_stamp found{};
+  const int file = open_own(O_RDONLY, &found.error);
+  if (file < 0) return found;
+  content saved{};
+  errno = 0;
+  const ssize_t size = pread(file, &saved, sizeof saved, 0);
+  // What follows the content does not matter: save_stamp() leaves it there.
+  if (size < 0)
+    found.error = errno;
+  else if (size != sizeof saved || saved.magic != magic || saved.check != ~saved.last.units)
+    found.error = other_content;
+  else
+    found.last = saved.last;
+  close(file);
+  return found;
+}
+
 }  // namespace
 
+// The file is opened for reading as well, because a server that starts has to read it.
 int save_stamp(stamp last) {
-  const int file = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, pg_file_create_mode);
-  if (file < 0) return errno;
+  int error;
+  const int file = open_own(O_RDWR | O_CREAT, &error);
+  if (file < 0) return error;
   const content saved{magic, last, ~last.units};
   errno = 0;
   const ssize_t written = pwrite(file, &saved, sizeof saved, 0);
-  const int error = written == sizeof saved ? 0 : errno != 0 ? errno : ENOSPC;
+  error = written == sizeof saved ? 0 : errno != 0 ? errno : ENOSPC;
   // On some file systems, a full disk is reported here.
   const int close_error = close(file) == 0 ? 0 : errno;
   return error != 0 ? error : close_error;
 }
 
+// Another process may be writing the file for the first time.
+saved_stamp load_saved_stamp() {
+  saved_stamp found = load_once();
+  for (int tries = 0; found.error == other_content && tries < 3; ++tries) {
+    pg_usleep(1000);
+    found = load_once();
+  }
+  return found;
+}
+
+const char* saved_stamp_error(int error) {
+  switch (error) {
+    case 0:
+      return "";
+    case not_a_file:
+      return "not a regular file";
+    case other_owner:
+      return "the file belongs to another user than the server's";
+    case other_content:
+      return "the file does not contain a stamp";
+    default:
+      return strerror(error);
+  }
+}
+
 void report_save_error(int error) {
-  errno = error;
-  ereport(LOG, errcode_for_file_access(), errmsg("could not write file \"%s\": %m", path),
+  ereport(LOG, errcode(ERRCODE_IO_ERROR), errmsg("could not write file \"%s\": %s", path, saved_stamp_error(error)),
           errdetail("New ids are not affected until the server starts again with its clock behind the last id."),
           errhint("comb_status() shows when the file can be written again."));
 }
 
-stamp load_saved_stamp() {
-  const int file = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-  if (file < 0) return {};
-  content saved{};
-  struct stat about;
-  // What follows the content does not matter: save_stamp() leaves it there.
-  const bool ours = fstat(file, &about) == 0 && S_ISREG(about.st_mode) && about.st_uid == geteuid() &&
-                    pread(file, &saved, sizeof saved, 0) == sizeof saved && saved.magic == magic &&
-                    saved.check == ~saved.last.units;
-  close(file);
-  return ours ? saved.last : stamp{};
+void report_ignored_stamp(int error) {
+  ereport(
+      LOG, errcode(ERRCODE_IO_ERROR), errmsg("ignoring file \"%s\": %s", path, saved_stamp_error(error)),
+      errdetail("New ids continue from the clock. They sort before earlier ids if the clock is behind the last one."),
+      errhint("Give the file to the server's user, or remove it: the next id writes it."));
 }
 
 }  // namespace comb::pg

@@ -5,13 +5,22 @@
 
 namespace comb::pg {
 
-// Writes a stamp to the file, without fsync. Returns 0, or the errno of the failure.
+// Writes a stamp to the file, without fsync. Returns 0, or what saved_stamp_error() explains: an errno, or why a server
+// that starts would not believe the file.
 int save_stamp(stamp last);
 
-// Tells the server's log that save_stamp() failed.
-void report_save_error(int error);
+// The stamp in the file, or 0 and why there is none to believe.
+struct saved_stamp {
+  stamp last;
+  int error;
+};
+saved_stamp load_saved_stamp();
 
-// The stamp in the file, or 0 if there is no file that a server of this user has written.
-stamp load_saved_stamp();
+// The text for an error of these two.
+const char* saved_stamp_error(int error);
+
+// Tells the server's log that save_stamp() failed, or that a server that starts ignores the file.
+void report_save_error(int error);
+void report_ignored_stamp(int error);
 
 }  // namespace comb::pg

@@ -114,22 +114,31 @@ constexpr sequence_step step_ticks(stamp previous, stamp now) noexcept {
   return {previous, stamp_from_ticks(previous_tick + sys_ticks::duration{1}), false};
 }
 
-// Takes the next stamp from `last`, which any number of threads share. `clock()` returns the stamp of the clock's
-// reading. Relaxed memory order is enough, because threads agree on the order of the changes of a single word.
-//
-// Before the sequence starts again, the clock is read once more. This thread may have read it before it stepped
-// forward, and another thread may have taken `last` after that.
-template <class Clock, class Step = decltype(&step_sequence)>
-inline sequence_step take_stamp(std::atomic<stamp>& last, Clock clock, Step next_step = step_sequence) noexcept {
-  const stamp now = clock();
+// step_sequence as a type of its own, because compilers do not inline a call through a function pointer.
+inline constexpr auto usual_step = [](stamp previous, stamp now) noexcept { return step_sequence(previous, now); };
+
+// Takes the next stamp from `last`, which any number of threads share, when the clock reads `now`. Relaxed memory order
+// is enough, because threads agree on the order of the changes of a single word. `far_ahead(previous)` is the stamp
+// that follows one that is more than a day ahead of `now`.
+template <class Atomic, class Step, class FarAhead>
+inline sequence_step take_stamp(Atomic& last, stamp now, Step next_step, FarAhead far_ahead) {
   stamp seen = last.load(std::memory_order_relaxed);
-  sequence_step step;
+  stamp next;
   do {
-    step = next_step(seen, now);
+    const sequence_step step = next_step(seen, now);
+    next = step.next;
     if (step.restarted) [[unlikely]]
-      step = next_step(seen, clock());
-  } while (!last.compare_exchange_weak(seen, step.next, std::memory_order_relaxed));
-  return step;
+      next = far_ahead(seen);
+  } while (!last.compare_exchange_weak(seen, next, std::memory_order_relaxed));
+  return {seen, next, next < seen};
+}
+
+// The same for a program whose threads share nothing else. `clock()` returns the stamp of the clock's reading. Before
+// the sequence starts again, the clock is read once more: this thread may have read it before it stepped forward, and
+// another thread may have taken `last` after that.
+template <class Clock, class Step = decltype(usual_step)>
+inline sequence_step take_stamp(std::atomic<stamp>& last, Clock clock, Step next_step = usual_step) noexcept {
+  return take_stamp(last, clock(), next_step, [&](stamp previous) { return next_step(previous, clock()).next; });
 }
 // Processes cannot share a word that the C++ library protects with a lock of its own.
 static_assert(std::atomic<stamp>::is_always_lock_free && sizeof(std::atomic<stamp>) == sizeof(std::uint64_t));

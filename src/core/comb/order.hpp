@@ -1,0 +1,489 @@
+// The order of ids over all sessions of a server. The rules are here, without PostgreSQL: a *world* surrounds them. The
+// server's world is src/pg/world.hpp. The world of test/simulate stops sessions at each step and explores what can
+// happen between two steps.
+//
+// The sequence
+//   - A stamp is the clock's reading, or one more than the last stamp of the server if the clock has not passed it.
+//   - A stamp is returned after its *window* of 128 ms was saved in a file. A server that starts continues from the end
+//     of the saved window. After recovery, it continues after the last commit that was replayed.
+//   - A last stamp that is more than a day ahead of the clock comes from a wrong clock, now or then. The sequence
+//   starts
+//     again from the clock, with a warning. It continues if the clock reads earlier than the creation of the cluster.
+//   - In session order, each session has a sequence of its own, which follows the server's at each transaction's start.
+//
+// The watermark
+//   - A transaction *announces* a lower bound of its stamps before it takes the first one. Its announcement *holds*
+//   until
+//     the transaction's locks are released.
+//   - The watermark is a new stamp of the server's sequence, or the lowest bound that holds, if that is lower. It is
+//     never less than one that was returned before.
+//
+//   a transaction                          a watermark
+//   1. announces                           3. takes a stamp
+//   2. takes its first stamp               4. reads all announcements
+//
+// A sequentially consistent fence follows steps 1 and 3. So step 4 sees the announcement of step 1, or step 2 sees the
+// stamp of step 3 and takes a greater one. In the first case the watermark is at most the transaction's bound. In the
+// second case it is less than the transaction's first stamp. Either way no id of the transaction is below it.
+//
+// An announcement stops holding after the transaction is visible to new snapshots. So rows of a transaction whose
+// announcement step 4 does not heed are visible to each snapshot that is taken after the call.
+//
+// A world is a class of static functions:
+//
+//   template <class T> atomic                   std::atomic
+//   fence()                                     a sequentially consistent fence
+//   clock() -> stamp                            the clock's reading
+//   creation() -> stamp                         when the cluster was created
+//   load_saved() -> stamp, save(stamp) -> int   the file of the saved stamp; 0 if there is none; 0 or an error
+//   in_recovery() -> bool, replayed() -> stamp  the stamp after the last commit that was replayed, or 0
+//   with_start_lock(f)                          calls f; one process at a time
+//   with_transactions_locked(f)                 calls f; no transaction becomes visible meanwhile
+//   server() -> server_sequence*                in shared memory; null if that is full
+//   watermarks() -> server_watermarks&          in shared memory
+//   over_server() -> bool                       the setting comb.monotonicity
+//   transaction() -> uint32                     the local id of this process's transaction, or 0
+//   places() -> int, place() -> int             how many places for announcements there are, and that of this process;
+//                                               a parallel worker has its leader's
+//   announced(place) -> atomic<announcement>&   in shared memory
+//   running_tag(place) -> int                   a tag of the transaction whose locks the process of a place holds, or
+//   -1 lock_prepared(stamp), read_prepared(f)      keeps the bound of a transaction that is being prepared until it is
+//                                               visible, and calls f(transaction, bound) for each that is kept
+//   warn_of_restart(last, now), warn_of_clock(last, now), save_failed(error)
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <utility>
+
+#include "generator.hpp"
+
+namespace comb {
+
+// ---------------------------------------------------------------------------------------------------------------
+// Windows. The file contains the window of the last stamp: 2^23 units, or 128 ms.
+
+inline constexpr int window_bits = 23;
+inline constexpr std::uint64_t units_per_window = std::uint64_t{1} << window_bits;
+
+constexpr stamp window_of(stamp any) { return {any.units >> window_bits << window_bits}; }
+constexpr stamp end_of_window(stamp any) { return window_of(any) + (units_per_window - 1); }
+constexpr bool in_same_window(stamp a, stamp b) { return (a.units ^ b.units) >> window_bits == 0; }
+
+// What `saved` contains while no window is saved: before the first one, and after a failure. Each failure has a value
+// of its own, so that a process that is saving meanwhile notices it.
+inline constexpr stamp no_window = max_stamp;
+constexpr stamp not_saved(std::uint32_t failures) { return no_window - (failures % (units_per_window - 1) + 1); }
+constexpr bool has_failed(stamp saved) { return saved != no_window && in_same_window(saved, no_window); }
+
+// ---------------------------------------------------------------------------------------------------------------
+// What sessions share. Sessions with different versions of the library share it, because a session keeps the library
+// that it has loaded. So names and sizes never change.
+
+template <class World>
+struct sequence {
+  typename World::template atomic<stamp> last{stamp{}};     // the last stamp that was taken
+  typename World::template atomic<stamp> saved{no_window};  // the window that was saved last
+};
+
+// How far the start of the server's sequence has come. A server in recovery starts it from the saved stamp. After
+// recovery, the last commit that was replayed counts as well.
+enum class start_phase : std::uint32_t { fresh, in_recovery, started };
+enum class start_origin : std::uint32_t { clock, saved_stamp, replayed_commit };
+
+template <class World>
+struct alignas(128) server_sequence : sequence<World> {
+  template <class T>
+  using atomic = typename World::template atomic<T>;
+
+  atomic<start_phase> progress{start_phase::fresh};
+  atomic<start_origin> started_from{start_origin::clock};
+  atomic<std::int32_t> save_error{0};                // of the last attempt to save
+  atomic<std::uint32_t> save_error_was_reported{0};  // whether the server's log has one
+  atomic<std::uint32_t> clock_was_reported{0};       // whether World::warn_of_clock() was called
+  atomic<std::uint32_t> save_failures{0};            // how many attempts to save have failed
+  atomic<stamp> save_tried{stamp{}};                 // what the clock read at the last attempt of save_again()
+};
+
+// An announcement. The high 48 bits are the bound in whole milliseconds, as in a stamp. The low 16 bits are a tag,
+// which tells whether the transaction that announced the bound still runs. So nothing has to clear an announcement.
+using announcement = std::uint64_t;
+inline constexpr announcement tag_mask = units_per_ms - 1;
+inline constexpr announcement no_announcement = ~announcement{0};
+constexpr stamp bound_of(announcement announced) { return {announced & ~tag_mask}; }
+
+template <class World>
+struct server_watermarks {
+  template <class T>
+  using atomic = typename World::template atomic<T>;
+
+  // The highest watermark that was returned since the sequence was set back for the n-th time is highest[n % 8]. A call
+  // that is under way while the sequence is set back raises the one from before, which no later call reads.
+  static constexpr std::uint64_t generations = 8;
+  atomic<std::uint64_t> times_set_back{0};
+  atomic<stamp> highest[generations]{};
+  // How many transactions were prepared, plus one, and the count at which a search found no prepared transaction. While
+  // the two are equal, no search is needed.
+  atomic<std::uint64_t> prepared{1};
+  atomic<std::uint64_t> none_prepared{0};
+};
+
+// ---------------------------------------------------------------------------------------------------------------
+// A session, which is one process.
+
+template <class World>
+struct session {
+  template <class T>
+  using atomic = typename World::template atomic<T>;
+  using sequence = comb::sequence<World>;
+  using server_sequence = comb::server_sequence<World>;
+
+  // Takes the next stamp when the clock reads `now`, by usual_step, or by step_ticks for ids that contain only the
+  // tick.
+  template <class Step>
+  [[gnu::always_inline]] stamp next(stamp now, Step next_step) {
+    if (begun != World::transaction()) [[unlikely]]
+      now = begin_transaction(now);
+    return take(*current, now, next_step);
+  }
+
+  // The lowest stamp with which a row of the running transaction is certain to be found by readers up to a watermark.
+  // It is the announced bound, or the server's last stamp just after the announcement if that is greater: a watermark
+  // that does not heed the announcement is at most that stamp. All stamps that this process takes in the transaction
+  // are at least as great. Those of its parallel workers can be less, if a worker was the first to take one.
+  stamp admitted_from(stamp now) {
+    if (begun != World::transaction()) begin_transaction(now);
+    return admitted;
+  }
+
+  // Returns the stamp below which no row appears any more, of those that transactions have stamped themselves.
+  stamp watermark() {
+    server_sequence& server = *World::server();
+    start(server);
+    atomic<stamp>& highest = highest_watermark();
+    const stamp before = highest.load();
+    const stamp taken = take(server, World::clock(), usual_step);
+    World::fence();
+    stamp lowest = taken;
+    each_announcement(lowest, [&](announcement announced, int) { lowest = bound_of(announced); });
+    // After the announcements, so that a transaction that is prepared meanwhile is found in one of the two.
+    each_prepared([&](auto, stamp bound) { lowest = std::min(lowest, bound); });
+    // A bound can be less than an earlier watermark, because it is computed some time before it is announced. But an
+    // earlier watermark that is not less than the new stamp is from before the sequence was set back.
+    if (before < taken) lowest = std::max(lowest, before);
+    raise(highest, lowest);
+    return lowest;
+  }
+
+  // Keeps the bound of a transaction that is being prepared, and then raises the count. The announcement holds until
+  // both are done, so each watermark finds the transaction in one place or the other.
+  void prepare() {
+    const int place = World::place();
+    const announcement announced = World::announced(place).load(std::memory_order_relaxed);
+    if (!holds(announced, place)) return;
+    // The exact bound, so that no watermark after a restart is below one that was returned before. A parallel worker's
+    // is not known exactly, but the highest watermark is a lower bound of its stamps as well.
+    const stamp bound =
+        announced == own_announcement ? admitted : std::max(bound_of(announced), highest_watermark().load());
+    World::lock_prepared(bound);
+    World::watermarks().prepared.fetch_add(1);
+  }
+
+  // Sets the sequence back to the clock. In session order the server's as well, because transactions follow it.
+  void reset() {
+    const stamp now = World::clock();
+    server_sequence* server = World::server();
+    own.last.store(server != nullptr ? stamp{} : now, std::memory_order_relaxed);
+    if (server == nullptr) return;
+    start(*server);  // otherwise a later start could raise the sequence again
+    server->last.store(now, std::memory_order_relaxed);
+    forget_highest_watermark();
+    save(*server);
+  }
+
+  // Raises the sequence to a stamp that another server took, and saves it. Returns 0, or the error of saving.
+  int advance(stamp past) {
+    server_sequence& server = *World::server();
+    start(server);
+    raise(server.last, past);
+    if (own.last.load(std::memory_order_relaxed) != stamp{}) raise(own.last, past);
+    return save(server);
+  }
+
+  // After comb.monotonicity has changed, the next stamp finds its sequence anew.
+  void setting_changed() { begun = 0; }
+
+  // Calls `use(announcement, place)` for each announcement that holds and whose bound is below `limit`, which `use` may
+  // lower.
+  template <class Use>
+  static void each_announcement(const stamp& limit, Use use) {
+    World::with_transactions_locked([&] {
+      for (int place = 0; place < World::places(); ++place) {
+        const announcement announced = World::announced(place).load(std::memory_order_relaxed);
+        if (bound_of(announced) < limit && holds(announced, place)) use(announced, place);
+      }
+    });
+  }
+
+  // Calls `use(transaction, bound)` for each prepared transaction.
+  template <class Use>
+  static void each_prepared(Use use) {
+    auto& watermarks = World::watermarks();
+    const std::uint64_t prepared = watermarks.prepared.load();
+    if (watermarks.none_prepared.load() == prepared) return;
+    bool found = false;
+    World::read_prepared([&](auto transaction, stamp bound) {
+      found = true;
+      use(transaction, bound);
+    });
+    if (!found) watermarks.none_prepared.store(prepared);
+  }
+
+  sequence own;  // for session order; in server order, its last stamp is 0
+
+ private:
+  // -------------------------------------------------------------------------------------------------------------
+  // The next stamp.
+
+  // The stamp is returned after its window was saved. A server that is killed afterwards starts above it.
+  template <class Step>
+  [[gnu::always_inline]] stamp take(sequence& from, stamp now, Step next_step) {
+    const sequence_step step =
+        take_stamp(from.last, now, next_step, [&](stamp last) { return stamp_far_ahead(from, last, next_step); });
+    // Another session may have saved the window of a sequence that this one has set back.
+    if (step.restarted || !in_same_window(step.next, from.saved.load(std::memory_order_relaxed))) [[unlikely]]
+      begin_window(from, now, step.previous, step.next);
+    return step.next;
+  }
+
+  // The stamp that follows `last`, which was more than a day ahead of the clock when that was read. The clock is read
+  // again, because another session may have taken `last` after the clock stepped forward.
+  using step_function = sequence_step (*)(stamp last, stamp now) noexcept;
+  [[gnu::cold, gnu::noinline]] stamp stamp_far_ahead(const sequence& from, stamp last, step_function next_step) {
+    const stamp now = World::clock();
+    const sequence_step step = next_step(last, now);
+    if (!step.restarted || now >= World::creation()) return step.next;
+    // The clock is certainly wrong, so the sequence continues.
+    const bool was_reported = &from == &own ? std::exchange(own_clock_was_reported, true)
+                                            : World::server()->clock_was_reported.exchange(1) != 0;
+    if (!was_reported) World::warn_of_clock(last, now);
+    return next_step(last, last).next;
+  }
+
+  // What follows the first stamp of a window, or of a sequence that started again from the clock.
+  [[gnu::cold, gnu::noinline]] void begin_window(sequence& from, stamp now, stamp last, stamp next) {
+    const bool restarted = next < last;
+    if (&from == &own) {
+      own.saved.store(window_of(next), std::memory_order_relaxed);
+    } else {
+      server_sequence& server = *World::server();
+      if (restarted) forget_highest_watermark();
+      if (has_failed(server.saved.load(std::memory_order_relaxed)))
+        save_again(server, now, units_per_ms);
+      else
+        save(server);
+    }
+    if (restarted) World::warn_of_restart(last, next);
+  }
+
+  // -------------------------------------------------------------------------------------------------------------
+  // The saved window.
+
+  // Saves the window of the server's last stamp. Any number of processes can write at the same time, and one of them
+  // can be held up until its window is long past. Then it has overwritten a later window. So each process looks at the
+  // last stamp again after its write, and writes the present window if that is another one. Returns 0 or an error.
+  static int save(server_sequence& server) {
+    for (;;) {
+      stamp before = server.saved.load(std::memory_order_acquire);
+      const stamp window = window_of(server.last.load(std::memory_order_relaxed));
+      const int error = World::save(window);
+      server.save_error.store(error, std::memory_order_relaxed);
+      if (error != 0) return note_failure(server, error);
+      World::fence();
+      if (!in_same_window(server.last.load(std::memory_order_relaxed), window)) continue;
+      if (server.saved.compare_exchange_strong(before, window, std::memory_order_acq_rel) || before == window) return 0;
+    }
+  }
+
+  // A failed attempt leaves no window saved, not even one that another process has just saved: an earlier write of this
+  // process may have overwritten it.
+  static int note_failure(server_sequence& server, int error) {
+    server.saved.store(not_saved(server.save_failures.fetch_add(1)));
+    if (server.save_error_was_reported.exchange(1) == 0) World::save_failed(error);
+    return error;
+  }
+
+  // Saves, if no process has tried for so long by the clock. The difference wraps if the clock has stepped back.
+  static void save_again(server_sequence& server, stamp now, std::uint64_t interval) {
+    stamp tried = server.save_tried.load();
+    if (now - tried >= interval && server.save_tried.compare_exchange_strong(tried, now)) save(server);
+  }
+
+  // -------------------------------------------------------------------------------------------------------------
+  // The start of the server's sequence.
+
+  // Raises it to what is known from before: once when the server starts, to the end of the saved window, and once after
+  // recovery, to the last commit that was replayed. The file is read before the lock is taken.
+  static void start(server_sequence& server) {
+    const start_phase reached = World::in_recovery() ? start_phase::in_recovery : start_phase::started;
+    if (server.progress.load(std::memory_order_acquire) >= reached) return;
+
+    const bool is_fresh = server.progress.load(std::memory_order_relaxed) == start_phase::fresh;
+    const stamp saved = is_fresh ? World::load_saved() : stamp{};
+    const stamp replayed = reached == start_phase::started ? World::replayed() : stamp{};
+    const stamp now = World::clock();
+    stamp given_up{};
+    const auto continue_from = [&](stamp bound, start_origin origin) {
+      if (!follows(bound, now)) {
+        given_up = std::max(given_up, bound);
+        return;
+      }
+      if (bound > now && bound > server.last.load(std::memory_order_relaxed)) server.started_from.store(origin);
+      raise(server.last, bound);
+    };
+    World::with_start_lock([&] {
+      const start_phase before = server.progress.load(std::memory_order_relaxed);
+      if (before >= reached) return;
+      if (before == start_phase::fresh && saved != stamp{})
+        continue_from(end_of_window(saved), start_origin::saved_stamp);
+      if (replayed != stamp{}) continue_from(replayed, start_origin::replayed_commit);
+      server.progress.store(reached, std::memory_order_release);
+    });
+    if (given_up != stamp{}) World::warn_of_restart(given_up, now);
+  }
+
+  // Whether a sequence continues from `last`: unless it is more than a day ahead of a clock that may be right.
+  static bool follows(stamp last, stamp now) {
+    return last <= now || last - now <= units_per_day || now < World::creation();
+  }
+
+  static void raise(atomic<stamp>& what, stamp bound) {
+    stamp seen = what.load(std::memory_order_relaxed);
+    while (seen < bound && !what.compare_exchange_weak(seen, bound, std::memory_order_relaxed)) {
+    }
+  }
+
+  // -------------------------------------------------------------------------------------------------------------
+  // The start of a transaction.
+
+  // Finds the sequence and announces the transaction, before its first stamp. In recovery before each stamp, because
+  // the end of recovery may raise the sequence. Returns the clock's reading for that stamp.
+  [[gnu::cold, gnu::noinline]] stamp begin_transaction(stamp now) {
+    const bool in_recovery = World::in_recovery();
+    current = &find_sequence(now);
+    if (World::server() != nullptr) now = announce_stamps(now);
+    begun = in_recovery ? 0 : World::transaction();
+    return now;
+  }
+
+  sequence& find_sequence(stamp now) {
+    server_sequence* server = World::over_server() ? World::server() : nullptr;
+    if (server == nullptr) return own;
+    start(*server);
+    leave_session_order(*server, now);
+    // While ids are ahead of the clock, a window can last for hours. The file may have been deleted meanwhile.
+    if (server->last.load(std::memory_order_relaxed) > now + units_per_window)
+      save_again(*server, now, units_per_window);
+    return *server;
+  }
+
+  // The session's order must not break when comb.monotonicity changes, so the server's sequence follows the session's.
+  // This happens once for each change, because doing it again would undo a comb_reset().
+  void leave_session_order(server_sequence& server, stamp now) {
+    const stamp last = own.last.load(std::memory_order_relaxed);
+    if (last == stamp{}) return;
+    own.last.store(stamp{}, std::memory_order_relaxed);
+    if (follows(last, now))
+      raise(server.last, last);
+    else
+      World::warn_of_restart(last, now);
+  }
+
+  // In session order, the session's sequence begins at the server's last stamp, and follows it from then on. Another
+  // session may have advanced the server's after `now` was read, so the clock is read again before the server's
+  // sequence counts as too far ahead.
+  void follow_server(stamp now) {
+    server_sequence& server = *World::server();
+    start(server);
+    const stamp last = server.last.load(std::memory_order_relaxed);
+    const bool begins = own.last.load(std::memory_order_relaxed) == stamp{};
+    if (begins || follows(last, now) || follows(last, World::clock())) raise(own.last, last);
+  }
+
+  // -------------------------------------------------------------------------------------------------------------
+  // Announcements.
+
+  // Announces a lower bound of the stamps that the transaction will take. The bound and the first stamp come from one
+  // reading of the clock, which is returned, so that the stamp is not below the bound.
+  stamp announce_stamps(stamp now) {
+    const bool in_session_order = current == &own;
+    // Before the announcement: otherwise the bound could be below watermarks from before a restart, if the clock is
+    // behind them.
+    if (in_session_order) follow_server(now);
+    stamp last = current->last.load(std::memory_order_relaxed);
+    if (step_sequence(last, now).restarted) now = World::clock();
+    stamp bound;
+    bool is_lowest = false;
+    stamp before;
+    do {  // again if the sequence was set back meanwhile
+      bound = lowest_next(last, now);
+      is_lowest |= announce(bound);
+      before = std::exchange(last, current->last.load(std::memory_order_relaxed));
+    } while (last < before);
+    // After the announcement: so the first stamp is greater than those that watermarks took before.
+    if (in_session_order) follow_server(now);
+    if (is_lowest || admitted_in != World::transaction())
+      admitted = std::max(bound, current->last.load(std::memory_order_relaxed));
+    admitted_in = World::transaction();
+    return now;
+  }
+
+  static stamp lowest_next(stamp last, stamp now) {
+    const sequence_step step = step_sequence(last, now);
+    return step.restarted && now < World::creation() ? last + 1 : step.next;
+  }
+
+  // Returns false if the transaction has announced a lower bound already. The bounds of a leader and its parallel
+  // workers share a place, because the leader's transaction inserts the ids and outlives the workers.
+  bool announce(stamp bound) {
+    const int place = World::place();
+    atomic<announcement>& at = World::announced(place);
+    const announcement announced = bound_of(bound.units).units | static_cast<announcement>(World::running_tag(place));
+    announcement seen = at.load(std::memory_order_relaxed);
+    bool is_lower = false;
+    while (!is_lower && !(holds(seen, place) && seen <= announced))
+      is_lower = at.compare_exchange_weak(seen, announced, std::memory_order_relaxed);
+    if (is_lower) own_announcement = announced;
+    World::fence();
+    return is_lower;
+  }
+
+  static bool holds(announcement announced, int place) {
+    return announced != no_announcement && static_cast<int>(announced & tag_mask) == World::running_tag(place);
+  }
+
+  // -------------------------------------------------------------------------------------------------------------
+  // The highest watermark.
+
+  static atomic<stamp>& highest_watermark() {
+    auto& watermarks = World::watermarks();
+    return watermarks.highest[watermarks.times_set_back.load() % watermarks.generations];
+  }
+
+  // After the sequence was set back. A place is cleared long before it is used again.
+  static void forget_highest_watermark() {
+    auto& watermarks = World::watermarks();
+    const std::uint64_t count = watermarks.times_set_back.fetch_add(1);
+    watermarks.highest[(count + watermarks.generations / 2) % watermarks.generations].store(stamp{});
+  }
+
+  sequence* current = nullptr;                      // the sequence in use
+  std::uint32_t begun = 0;                          // the local id of the transaction that has begun its stamps, or 0
+  announcement own_announcement = no_announcement;  // what this process announced last
+  stamp admitted{};                                 // admitted_from() of the transaction `admitted_in`
+  std::uint32_t admitted_in = 0;
+  bool own_clock_was_reported = false;
+};
+
+}  // namespace comb

@@ -1,0 +1,102 @@
+// Attaching to comb's shared memory: when the server starts, or on first use by any process. It fits into what a server
+// keeps spare.
+#include "shared_memory.hpp"
+
+#include <cstddef>
+#include <new>
+
+#include "out_of_memory.hpp"
+#include "postgres.hpp"
+#include "world.hpp"
+
+namespace comb::pg {
+
+namespace {
+
+bool preloaded = false;
+bool is_full = false;
+
+std::size_t watermarks_size() {
+  return sizeof(shared_watermarks) + sizeof(announcement) * static_cast<std::size_t>(MaxBackends);
+}
+
+void find_watermarks() {
+  bool found;
+  void* memory = find_shared_memory("comb announcements", watermarks_size(), &found);
+  if (memory == nullptr || found) {
+    attached.watermarks = static_cast<shared_watermarks*>(memory);
+    return;
+  }
+  attached.watermarks = new (memory) shared_watermarks;
+  for (int i = 0; i < MaxBackends; ++i)
+    new (&attached.watermarks->places[i]) shared_atomic<announcement>(no_announcement);
+}
+
+void find_sequence() {
+  bool found;
+  void* memory = find_shared_memory("comb", sizeof(shared_sequence), &found);
+  attached.sequence = memory == nullptr || found ? static_cast<shared_sequence*>(memory) : new (memory) shared_sequence;
+}
+
+// Either both fit, or ids ascend within each session only. The sequence comes last, because try_attach() looks for it.
+void attach() {
+  LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
+  find_watermarks();
+  if (attached.watermarks != nullptr) find_sequence();
+  LWLockRelease(AddinShmemInitLock);
+}
+
+// Returns whether this is the first process of the server to find shared memory full. Such a process leaves an entry in
+// PostgreSQL's list of shared memory. The entry takes no memory of its own, so it can be made when memory is full.
+bool is_first_to_report() {
+  bool was_reported;
+  LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
+  const void* entry = find_shared_memory("comb: memory was full", 0, &was_reported);
+  LWLockRelease(AddinShmemInitLock);
+  return entry == nullptr || !was_reported;
+}
+
+shmem_request_hook_type next_shmem_request_hook = nullptr;
+shmem_startup_hook_type next_shmem_startup_hook = nullptr;
+
+void request_shared_memory() {
+  if (next_shmem_request_hook) next_shmem_request_hook();
+  RequestAddinShmemSpace(sizeof(shared_sequence) + watermarks_size());
+}
+
+void take_shared_memory() {
+  if (next_shmem_startup_hook) next_shmem_startup_hook();
+  attach();
+}
+
+}  // namespace
+
+bool try_attach() {
+  if (attached.sequence != nullptr || is_full) return attached.sequence != nullptr;
+  attach();
+  if (attached.sequence != nullptr) return true;
+  is_full = true;
+  if (is_first_to_report())
+    ereport(WARNING, errcode(ERRCODE_OUT_OF_MEMORY),
+            errmsg("no shared memory for comb: ids ascend within each session only"),
+            errhint("Add comb to shared_preload_libraries, which reserves the memory when the server starts."));
+  return false;
+}
+
+server_sequence<server_world>* server_world::server() { return try_attach() ? attached.sequence : nullptr; }
+
+const char* shared_memory_state() {
+  if (attached.sequence != nullptr) return preloaded ? "reserved at server start" : "taken on first use";
+  return is_full ? "full" : "not used";
+}
+
+void init_shared_memory() {
+  if (!process_shared_preload_libraries_in_progress) return;
+  preloaded = true;
+  next_shmem_request_hook = shmem_request_hook;
+  shmem_request_hook = request_shared_memory;
+  next_shmem_startup_hook = shmem_startup_hook;
+  shmem_startup_hook = take_shared_memory;
+}
+
+}  // namespace comb::pg

@@ -1,0 +1,15 @@
+// Attaching to comb's shared memory.
+#pragma once
+
+namespace comb::pg {
+
+// Attaches to the shared memory of comb, or makes it on first use. Returns false if shared memory is full, and warns.
+bool try_attach();
+
+// How shared memory was had, for comb_status().
+const char* shared_memory_state();
+
+// In a server that preloads the library, reserves the shared memory. For _PG_init.
+void init_shared_memory();
+
+}  // namespace comb::pg

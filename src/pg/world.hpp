@@ -1,0 +1,118 @@
+// The server as the world of comb/order.hpp, and this process as its session.
+#pragma once
+
+#include <time.h>
+
+#include <atomic>
+#include <cstdint>
+
+#include "comb/order.hpp"
+#include "delay.hpp"
+#include "postgres.hpp"
+#include "prepared.hpp"
+
+namespace comb::pg {
+
+inline stamp clock_stamp() {
+  timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  return stamp_from_clock(now);
+}
+
+struct server_world {
+  template <class T>
+  using atomic = shared_atomic<T>;
+
+  static void fence() {
+    random_delay();
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    random_delay();
+  }
+
+  static stamp clock() { return clock_stamp(); }
+  static stamp creation();
+
+  static stamp load_saved();
+  static int save(stamp window);
+  static void save_failed(int error);
+
+  static bool in_recovery() { return RecoveryInProgress(); }
+  static stamp replayed();
+
+  template <class F>
+  static void with_start_lock(F f) {
+    LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
+    f();
+    LWLockRelease(AddinShmemInitLock);
+  }
+
+  // A transaction becomes visible to new snapshots under this lock.
+  template <class F>
+  static void with_transactions_locked(F f) {
+    LWLockAcquire(ProcArrayLock, LW_SHARED);
+    f();
+    LWLockRelease(ProcArrayLock);
+    random_delay();
+  }
+
+  static server_sequence<server_world>* server();
+  static server_watermarks<server_world>& watermarks();
+  static bool over_server();
+  static std::uint32_t transaction() { return local_transaction(MyProc); }
+
+  static int places() { return MaxBackends; }
+  static int place() {
+    random_delay();
+    return process_number(MyProc->lockGroupLeader != nullptr ? MyProc->lockGroupLeader : MyProc);
+  }
+  static atomic<announcement>& announced(int place);
+
+  // The tags of 65,536 consecutive transactions of a process are different. The pid distinguishes a new process from an
+  // earlier one that had the same place: in PostgreSQL 15 and 16, the two can use the same local ids. If an
+  // announcement of an ended transaction holds because of an equal tag, watermarks wait for a later transaction as
+  // well. Readers lose nothing.
+  static int running_tag(int place) {
+    const PGPROC* process = GetPGProcByNumber(place);
+    const LocalTransactionId running = locked_transaction(process);
+    if (running == InvalidLocalTransactionId) return -1;
+    return static_cast<int>((running + static_cast<std::uint32_t>(process->pid) * 40503) & tag_mask);
+  }
+
+  static void lock_prepared(stamp bound) {
+    random_delay();
+    pg::lock_prepared(bound);
+    random_delay();
+  }
+
+  template <class F>
+  static void read_prepared(F use) {
+    random_delay();
+    pg::read_prepared(use);
+    random_delay();
+  }
+
+  static void warn_of_restart(stamp last, stamp now);
+  static void warn_of_clock(stamp last, stamp now);
+};
+
+// What comb keeps in shared memory, and where that is for this process: null until try_attach() has found it.
+using shared_sequence = server_sequence<server_world>;
+static_assert(sizeof(shared_sequence) == 128);
+
+struct shared_watermarks : server_watermarks<server_world> {
+  alignas(PG_CACHE_LINE_SIZE) server_world::atomic<announcement> places[];
+};
+
+struct shared_memory {
+  shared_sequence* sequence = nullptr;
+  shared_watermarks* watermarks = nullptr;
+};
+inline constinit shared_memory attached;
+
+inline server_watermarks<server_world>& server_world::watermarks() { return *attached.watermarks; }
+
+inline shared_atomic<announcement>& server_world::announced(int place) { return attached.watermarks->places[place]; }
+
+inline constinit session<server_world> this_session;
+
+}  // namespace comb::pg
