@@ -65,6 +65,7 @@ struct server_world {
     random_delay();
     return process_number(MyProc->lockGroupLeader != nullptr ? MyProc->lockGroupLeader : MyProc);
   }
+  static bool has_had_workers() { return MyProc->lockGroupLeader != nullptr; }
   static atomic<announcement>& announced(int place);
 
   // The tags of 65,536 consecutive transactions of a process are different. The pid distinguishes a new process from an

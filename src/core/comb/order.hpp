@@ -46,6 +46,7 @@
 //   places() -> int, place() -> int             how many places for announcements there are, and that of this process;
 //                                               a parallel worker has its leader's
 //   announced(place) -> atomic<announcement>&   in shared memory
+//   has_had_workers() -> bool                   whether this process was ever the leader of parallel workers
 //   running_tag(place) -> int                   a tag of the transaction whose locks the process of a place holds, or
 //   -1 lock_prepared(stamp), read_prepared(f)      keeps the bound of a transaction that is being prepared until it is
 //                                               visible, and calls f(transaction, bound) for each that is kept
@@ -182,10 +183,9 @@ struct session {
     const int place = World::place();
     const announcement announced = World::announced(place).load(std::memory_order_relaxed);
     if (!holds(announced, place)) return;
-    // The exact bound, so that no watermark after a restart is below one that was returned before. A parallel worker's
-    // is not known exactly, but the highest watermark is a lower bound of its stamps as well.
-    const stamp bound =
-        announced == own_announcement ? admitted : std::max(bound_of(announced), highest_watermark().load());
+    // The exact bound, so that no watermark after a restart is below one that was returned before. Workers can have
+    // taken stamps below it, but no stamp that is below the highest watermark.
+    const stamp bound = World::has_had_workers() ? std::max(bound_of(announced), highest_watermark().load()) : admitted;
     World::lock_prepared(bound);
     World::watermarks().prepared.fetch_add(1);
   }
@@ -424,16 +424,16 @@ struct session {
     stamp last = current->last.load(std::memory_order_relaxed);
     if (step_sequence(last, now).restarted) now = World::clock();
     stamp bound;
-    bool is_lowest = false;
+    bool changed = false;
     stamp before;
     do {  // again if the sequence was set back meanwhile
       bound = lowest_next(last, now);
-      is_lowest |= announce(bound);
+      changed |= announce(bound);
       before = std::exchange(last, current->last.load(std::memory_order_relaxed));
     } while (last < before);
     // After the announcement: so the first stamp is greater than those that watermarks took before.
     if (in_session_order) follow_server(now);
-    if (is_lowest || admitted_in != World::transaction())
+    if (changed || admitted_in != World::transaction())
       admitted = std::max(bound, current->last.load(std::memory_order_relaxed));
     admitted_in = World::transaction();
     return now;
@@ -454,7 +454,6 @@ struct session {
     bool is_lower = false;
     while (!is_lower && !(holds(seen, place) && seen <= announced))
       is_lower = at.compare_exchange_weak(seen, announced, std::memory_order_relaxed);
-    if (is_lower) own_announcement = announced;
     World::fence();
     return is_lower;
   }
@@ -478,10 +477,9 @@ struct session {
     watermarks.highest[(count + watermarks.generations / 2) % watermarks.generations].store(stamp{});
   }
 
-  sequence* current = nullptr;                      // the sequence in use
-  std::uint32_t begun = 0;                          // the local id of the transaction that has begun its stamps, or 0
-  announcement own_announcement = no_announcement;  // what this process announced last
-  stamp admitted{};                                 // admitted_from() of the transaction `admitted_in`
+  sequence* current = nullptr;  // the sequence in use
+  std::uint32_t begun = 0;      // the local id of the transaction that has begun its stamps, or 0
+  stamp admitted{};             // admitted_from() of the transaction `admitted_in`
   std::uint32_t admitted_in = 0;
   bool own_clock_was_reported = false;
 };
