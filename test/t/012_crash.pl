@@ -106,16 +106,22 @@ my %files = (
 	'is too long' => 'x' x 25,
 	'is too short' => substr($hour_ahead, 0, 20),
 	'has other content' => 'x' x 24,
+	'has a stamp of another program' => 'x' x 8 . substr($hour_ahead, 8),
 	'is damaged' => substr($hour_ahead, 0, 16) . 'damaged!');
 for my $kind (sort keys %files)
 {
 	unlink $saved;
 	append_to_file($saved, $files{$kind});
+	my $log_start = -s $node->logfile;
 	start_at('+0');
+	is($node->safe_psql('postgres', 'SELECT save_error FROM comb_status()'),
+		'the file does not contain a stamp', "comb_status() says that a saved stamp whose file $kind will be ignored");
 	my $result =
 	  $node->safe_psql('postgres', 'SELECT id, comb_timestamp_micros(id) <= clock_timestamp() FROM comb_uuid() AS id');
 	my ($id, $not_ahead) = split /\|/, $result;
 	is($not_ahead, 't', "a saved stamp whose file $kind is ignored");
+	like(slurp_file($node->logfile, $log_start), qr/LOG:  ignoring file "pg_stat/,
+		"the log says that a saved stamp whose file $kind is ignored");
 	$node->stop;
 	start_at('-10');
 	cmp_ok($node->safe_psql('postgres', 'SELECT comb_uuid()'),

@@ -36,7 +36,8 @@ sub one_of { return $_[ rand @_ ] }
 # ---- the clock -----------------------------------------------------------------------------------------------------
 
 my ($clock, %environment) = Comb::faked_clock();
-my @slow = Comb::add_slow(\%environment);
+my @slow = Comb::disturb(\%environment);
+my $fault = pop @slow;
 
 my $offset = 0;
 sub set_clock { $offset = $_[0]; Comb::set_clock($clock, sprintf '%+d', $offset); return }

@@ -5,7 +5,6 @@ use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
 use Comb;
-use File::Basename;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -14,7 +13,7 @@ use Time::HiRes;
 use constant DAY => 86400;
 
 my ($clock, %environment) = Comb::faked_clock();
-my ($slow_save, $slow_saved, $slow_clock) = Comb::add_slow(\%environment);
+my ($slow_save, $slow_saved, $slow_clock, $fault) = Comb::disturb(\%environment);
 sub set_clock { return Comb::set_clock($clock, sprintf '%+d', $_[0]) }
 
 # The cluster was created ten days ago.
@@ -46,24 +45,11 @@ sub ids
 }
 sub status { return $node->safe_psql('postgres', "SELECT $_[0] FROM comb_status()") }
 
-# Runs a statement and makes an id in a session that is held up by a file of add_slow(). Calls $meanwhile, and returns
-# the id.
+# Makes an id in a session that is held up, after a statement of it if one is given.
 sub held_up
 {
-	my ($slow, $sql, $meanwhile, $ms) = @_;
-	my @psql = ('psql', '-XAtq', '-d', $node->connstr('postgres'), '-c', "LOAD 'comb'; $sql", '-c', 'SELECT comb_uuid()');
-	append_to_file($slow, $ms // 1500);
-	my $session = IPC::Run::start(\@psql, '>', \my $id);
-	for (1 .. 100)
-	{
-		last unless -e $slow;
-		Time::HiRes::sleep(0.01);
-	}
-	ok(!-e $slow, 'a session is held up by ' . basename($slow));
-	$meanwhile->();
-	$session->finish;
-	chomp $id;
-	return $id;
+	my ($slow, $sql, @more) = @_;
+	return Comb::held_up($node, $slow, "$sql SELECT comb_uuid()", @more);
 }
 
 # Returns the warnings in the server's log since the last call.
@@ -257,6 +243,70 @@ rmdir $saved or die $!;
 ids();
 is(status('save_error IS NULL'), 't', 'comb_status() has no error when the file can be written again');
 ok(-s $saved, 'the file is written again');
+
+# Each call that writes the file fails in turn, in a window that lasts for an hour, because the clock steps back. A
+# failed save is tried again, but not for each id.
+my $ahead = 0;
+my %fault_is = (
+	open => 'Too many open files',
+	owner => "the file belongs to another user than the server's",
+	write => 'Input/output error',
+	short => 'No space left on device',
+	close => 'Disk quota exceeded',
+	read => 'Input/output error');
+for my $kind (qw(open owner write short close))
+{
+	restart_at(0);
+	ids();
+	append_to_file($fault, $kind);
+	set_clock($ahead += 3600);
+	@ids = ids(100_000);
+	is(status('save_error'), $fault_is{$kind}, "$kind: comb_status() says why the stamp could not be saved");
+	my $attempts = (-s $fault) - length $kind;
+	cmp_ok($attempts, '>', 1, "$kind: a failed save is tried again");
+	cmp_ok($attempts, '<', 20_000, "$kind: it is not tried again for each id");
+	set_clock(0);
+	unlink $fault or die $!;
+	Time::HiRes::sleep(0.01);
+	push @ids, ids();
+	is(status('save_error IS NULL'), 't', "$kind: the next id after the repair saves the stamp");
+	restart_at(0);
+	push @ids, ids();
+	ok(Comb::ascending(@ids), "$kind: ids that were made since the repair keep their order over a restart");
+}
+
+# The file is removed while ids are ahead of the clock.
+@ids = ids();
+unlink $saved or die $!;
+is(status('save_error'), 'No such file or directory', 'comb_status() says that the file is lost');
+Time::HiRes::sleep(0.2);
+push @ids, ids();
+is(status('save_error IS NULL'), 't', 'a lost file is written again');
+restart_at(0);
+push @ids, ids();
+ok(Comb::ascending(@ids), 'ids keep their order over a restart after the file was lost');
+
+# A server that starts ignores a file that it cannot read.
+$fault_is{mode} = 'Permission denied';
+for my $kind (qw(open owner read mode))
+{
+	set_clock(0);
+	$node->safe_psql('postgres', 'SELECT comb_reset()');
+	$node->stop;
+	if ($kind eq 'mode') { chmod 0200, $saved }
+	else { append_to_file($fault, $kind) }
+	$log_start = -s $node->logfile;
+	start_at(0);
+	is(status('save_error'), $fault_is{$kind}, "$kind: comb_status() says why the file will be ignored");
+	ids();
+	my @ignored = slurp_file($node->logfile, $log_start) =~ /LOG:  ignoring file "pg_stat\/comb.stamp": (.*)/g;
+	is("@ignored", $fault_is{$kind}, "$kind: the log says why the file was ignored");
+	if ($kind eq 'mode') { chmod 0600, $saved }
+	else { unlink $fault }
+	Time::HiRes::sleep(0.2);
+	ids();
+	is(status('save_error IS NULL'), 't', "$kind: the file is written again after the repair");
+}
 
 # PostgreSQL knows the setting only in sessions that have loaded comb.
 ($status, $out, $err) = $node->psql('postgres', 'SHOW comb.monotonicity');

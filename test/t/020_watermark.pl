@@ -1,5 +1,6 @@
 # Readers up to comb_watermark() receive each committed row exactly once: at full speed, with random delays between the
-# steps inside the library, and while the clock steps and the server is killed and started again.
+# steps inside the library, and while the clock steps and the server is killed and started again. Each start of the
+# sequence from the clock is warned of.
 #
 #   SEED=number     repeats the choices of an earlier run; a run prints its seed first
 #   SECONDS=number  is how long the test runs, one minute by default
@@ -9,6 +10,7 @@ use FindBin;
 use lib $FindBin::RealBin;
 use Comb;
 use PostgreSQL::Test::Utils;
+use Session;
 use Test::More;
 use Time::HiRes qw(sleep time);
 
@@ -105,6 +107,24 @@ my @kinds = sort keys %disturb;
 });
 ok($right, 'readers receive each row exactly once while the clock steps, and sessions and the server end');
 $naive += $lost;
+
+# The clock was days ahead, and is right again. Which session starts the sequence again, and which saves, is chance.
+my @sessions = map { Session->new($node->connstr('disturbed')) } 1 .. 6;
+$_->rows('SELECT comb_uuid()') for @sessions;
+my $silent = 0;
+for my $round (1 .. 100)
+{
+	Comb::set_clock($clock, '+300000');
+	$sessions[0]->rows('SELECT comb_uuid()');
+	Comb::set_clock($clock, "+$round");
+	my $log_start = -s $node->logfile;
+	$_->send('SELECT comb_uuid()') for @sessions;
+	$_->receive for @sessions;
+	++$silent unless slurp_file($node->logfile, $log_start) =~ /ids start again from the clock/;
+}
+$_->close for @sessions;
+is($silent, 0, 'a warning tells of each start from the clock');
+
 cmp_ok($naive, '>', 0, 'a reader that asks for ids above the largest that it has seen loses rows');
 $node->stop;
 

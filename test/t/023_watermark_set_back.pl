@@ -1,5 +1,5 @@
-# After the sequence was set back, a prepared transaction still holds the watermark back. A transaction that has made no
-# id never does.
+# After the sequence was set back, and while a session sets it back, running and prepared transactions hold the watermark
+# back. A transaction that has made no id never does.
 use strict;
 use warnings;
 use FindBin;
@@ -9,6 +9,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 my ($clock, %environment) = Comb::faked_clock();
+my ($slow_save) = Comb::disturb(\%environment);
 Comb::set_clock($clock, '+0');
 my $node = Comb::start_server('main', environment => \%environment, settings => 'max_prepared_transactions = 2');
 $node->safe_psql('postgres', 'CREATE EXTENSION comb; CREATE TABLE events (id uuid PRIMARY KEY DEFAULT comb_uuid())');
@@ -33,6 +34,38 @@ for my $case ([ '+7200', 'comb_reset()' ], [ '+200000', 'comb_uuid()' ])
 	cmp_ok($node->safe_psql('postgres', 'SELECT comb_watermark()'),
 		'gt', $id, "$what: the watermark is above the row after its commit");
 }
+
+# The session that starts the sequence again from the clock is held up while it saves. Meanwhile another transaction makes
+# a row, and is prepared or stays open.
+for my $end ('', q{PREPARE TRANSACTION 'p'})
+{
+	my $what = $end ? 'prepared' : 'open';
+	Comb::set_clock($clock, '+259200');
+	$node->safe_psql('postgres', 'SELECT comb_watermark()');
+	Comb::set_clock($clock, '+0');
+	my $writer = $node->background_psql('postgres', on_error_stop => 1);
+	my $row;
+	my $first = Comb::held_up($node, $slow_save, 'SELECT comb_uuid()', sub {
+			$row = $writer->query_safe("SET client_min_messages = error; BEGIN; INSERT INTO events DEFAULT VALUES RETURNING id; $end");
+			$node->safe_psql('postgres', 'SELECT comb_uuid()');
+	});
+	cmp_ok($row, 'gt', $first, "$what: the row was made after the sequence had started again");
+	cmp_ok($node->safe_psql('postgres', 'SELECT comb_watermark()'), 'lt', $row, "$what: the watermark is below the row");
+	$writer->query_safe($end ? q{COMMIT PREPARED 'p'} : 'COMMIT');
+	$writer->quit;
+}
+
+# A call of comb_watermark() is under way at a comb_reset(). A transaction that begins after both is prepared.
+Comb::set_clock($clock, '+7200');
+Comb::held_up($node, $slow_save, 'SELECT comb_watermark()', sub {
+		Comb::set_clock($clock, '+0');
+		$node->safe_psql('postgres', 'SELECT comb_reset()');
+});
+my $prepared = $node->safe_psql('postgres',
+	q{BEGIN; INSERT INTO events DEFAULT VALUES RETURNING id; PREPARE TRANSACTION 'p'});
+cmp_ok($node->safe_psql('postgres', 'SELECT comb_watermark()'),
+	'lt', $prepared, 'a call that was under way at comb_reset() does not raise later watermarks');
+$node->safe_psql('postgres', q{COMMIT PREPARED 'p'});
 
 # A transaction that is running at a comb_reset() makes its next ids after the time of the reset. Readers start again
 # there.

@@ -5,6 +5,7 @@ use strict;
 use warnings;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
+use Session;
 use Test::More;
 use Time::HiRes;
 
@@ -81,16 +82,41 @@ sub faked_clock
 		DONT_FAKE_MONOTONIC => 1);
 }
 
-# Builds test/walk/slow.c for a server with a faked clock, and adds it to the server's environment. Returns the names of
-# three files. Write a number of milliseconds to the first file to hold up the next session before it saves a stamp, to
-# the second file to hold it up after that, or to the third file to hold it up after it has read the clock.
-sub add_slow
+# Builds test/walk/disturb.c for a server with a faked clock, and adds it to the server's environment. Returns the names
+# of four files. Write a number of milliseconds to the first file to hold up the next session before it saves a stamp, to
+# the second file to hold it up after that, or to the third file to hold it up after it has read the clock. Write what
+# shall go wrong with the file of the saved stamp to the fourth file.
+sub disturb
 {
 	my ($environment) = @_;
 	my $directory = PostgreSQL::Test::Utils::tempdir();
-	system_or_bail("gcc -shared -fPIC -O2 -Wall -o $directory/slow.so $top/test/walk/slow.c");
-	$environment->{LD_PRELOAD} = "$directory/slow.so:$environment->{LD_PRELOAD}";
-	return map { $environment->{$_} = "$directory/$_" } qw(SLOW_SAVE SLOW_SAVED SLOW_CLOCK);
+	system_or_bail("gcc -shared -fPIC -O2 -Wall -o $directory/disturb.so $top/test/walk/disturb.c");
+	$environment->{LD_PRELOAD} = "$directory/disturb.so:$environment->{LD_PRELOAD}";
+	return map { $environment->{$_} = "$directory/$_" } qw(SLOW_SAVE SLOW_SAVED SLOW_CLOCK STAMP_FAULT);
+}
+
+# held_up(NODE, FILE, SQL, MEANWHILE [, MILLISECONDS]): runs a statement in a session that is held up by one of the first
+# three files of disturb(). Calls MEANWHILE as soon as it is, and returns the statement's result.
+sub held_up
+{
+	my ($node, $file, $sql, $meanwhile, $ms) = @_;
+	my $session = Session->new($node->connstr('postgres'));
+	# The session has loaded the library and connected before the file is there.
+	$session->rows(q{LOAD 'comb'; SET client_min_messages = error; SELECT 1});
+	append_to_file("$file.new", $ms // 1500);
+	rename "$file.new", $file or BAIL_OUT("rename: $!");
+	$session->send($sql);
+	for (1 .. 1000)
+	{
+		last unless -e $file;
+		Time::HiRes::sleep(0.01);
+	}
+	ok(!-e $file, "a session is held up by $file" =~ s{by .*/}{by }r);
+	$meanwhile->();
+	my ($complete, @rows) = $session->receive;
+	BAIL_OUT("no result of $sql") unless $complete;
+	$session->close;
+	return $rows[-1];
 }
 
 # set_clock(FILE, OFFSET): sets a faked clock to an offset from the machine's clock, such as '-1h' or '+2y'. The file is

@@ -154,7 +154,8 @@ struct session {
   // that does not heed the announcement is at most that stamp. All stamps that this process takes in the transaction
   // are at least as great. Those of its parallel workers can be less, if a worker was the first to take one.
   stamp admitted_from(stamp now) {
-    if (begun != World::transaction()) begin_transaction(now);
+    // A stamp follows the announcement, so that a later one is above the bound although the clock steps back.
+    if (begun != World::transaction()) next(now, usual_step);
     return admitted;
   }
 
@@ -184,8 +185,8 @@ struct session {
     const announcement announced = World::announced(place).load(std::memory_order_relaxed);
     if (!holds(announced, place)) return;
     // The exact bound, so that no watermark after a restart is below one that was returned before. Workers can have
-    // taken stamps below it, but no stamp that is below the highest watermark.
-    const stamp bound = World::has_had_workers() ? std::max(bound_of(announced), highest_watermark().load()) : admitted;
+    // taken stamps below it. With them, a watermark may fall over a restart while the transaction is prepared.
+    const stamp bound = World::has_had_workers() ? bound_of(announced) : admitted;
     World::lock_prepared(bound);
     World::watermarks().prepared.fetch_add(1);
   }
@@ -383,8 +384,8 @@ struct session {
     start(*server);
     leave_session_order(*server, now);
     // While ids are ahead of the clock, a window can last for hours. The file may have been deleted meanwhile.
-    if (server->last.load(std::memory_order_relaxed) > now + units_per_window)
-      save_again(*server, now, units_per_window);
+    const stamp last = server->last.load(std::memory_order_relaxed);
+    if (last > now + units_per_window && follows(last, now)) save_again(*server, now, units_per_window);
     return *server;
   }
 
@@ -400,16 +401,25 @@ struct session {
       World::warn_of_restart(last, now);
   }
 
-  // In session order, the session's sequence begins at the server's last stamp, and follows it from then on. Another
-  // session may have advanced the server's after `now` was read, so the clock is read again before the server's
-  // sequence counts as too far ahead.
+  // In session order, the session's sequence begins at the server's last stamp, follows it from then on, and starts
+  // again there as well: watermarks are taken from the server's.
   void follow_server(stamp now) {
     server_sequence& server = *World::server();
     start(server);
     const stamp last = server.last.load(std::memory_order_relaxed);
-    const bool begins = own.last.load(std::memory_order_relaxed) == stamp{};
-    if (begins || follows(last, now) || follows(last, World::clock())) raise(own.last, last);
+    const stamp before = own.last.load(std::memory_order_relaxed);
+    if (before != stamp{} && !follows_now(last, now)) return;
+    if (follows_now(before, now)) {
+      raise(own.last, last);
+    } else {
+      own.last.store(last, std::memory_order_relaxed);
+      World::warn_of_restart(before, now);
+    }
   }
+
+  // Another session may have taken `last` after this one read the clock as `now`. So the clock is read again before the
+  // stamp counts as too far ahead.
+  static bool follows_now(stamp last, stamp now) { return follows(last, now) || follows(last, World::clock()); }
 
   // -------------------------------------------------------------------------------------------------------------
   // Announcements.
