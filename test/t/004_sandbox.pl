@@ -89,6 +89,10 @@ like($out, qr/^skipped: test\/t\/skipped\.pl: no sun$/m, 'a file that is skipped
 like(slurp_file("$source/tmp_check/log/regress_log_fails"), qr/second wrong/,
 	'the log of a TAP test is copied to the tree after a failure');
 
+append_to_file("$source/test/t/bails.pl", "use Test::More; ok(1); BAIL_OUT('no server');\n");
+($ok, $out) = run_in_sandbox('test/suite', 'bails');
+ok(!$ok && $out =~ /^1 passed, 1 failed, 0 skipped$/m, 'a test that gives up counts as a failure') or diag($out);
+
 append_to_file("$source/test/sql/timestamp.sql", "SELECT 'unexpected';\n");
 ($ok, $out) = run_in_sandbox('test/suite', 'timestamp');
 ok(!$ok, 'test/suite fails if a regression test has another result');
