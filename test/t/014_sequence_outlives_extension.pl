@@ -106,4 +106,16 @@ is($node->safe_psql('postgres', 'SELECT monotonicity, shared_memory FROM comb_st
 	'with comb preloaded, its memory is reserved before shared memory is full');
 $node->stop;
 
+# That memory is added to the spare memory, and not taken from it. For 5,000 connections it is 40 kB; the server rounds
+# its shared memory to 8 kB.
+my %spare;
+for my $libraries ('', 'comb')
+{
+	$node->append_conf('postgresql.conf', "shared_preload_libraries = '$libraries'\nmax_connections = 5000");
+	$node->start;
+	$spare{$libraries} = $node->safe_psql('postgres', 'SELECT fill()');
+	$node->stop;
+}
+cmp_ok($spare{comb}, '>', $spare{''} - 20_000, 'a server with comb preloaded has as much spare memory as without');
+
 done_testing();

@@ -59,12 +59,17 @@ for my $other (qw(pg_stat_statements auto_explain pg_hint_plan))
 {
   SKIP:
 	{
-		skip "no $other for this server", 2 unless -e "$pkglibdir/$other.so";
+		my $statements = $other eq 'pg_stat_statements';
+		skip "no $other for this server", $statements ? 4 : 2 unless -e "$pkglibdir/$other.so";
 		for my $libraries ("$other, comb", "comb, $other")
 		{
 			$node->append_conf('postgresql.conf', "shared_preload_libraries = '$libraries'\n");
 			$node->restart;
 			is(plans(), $plans, "plans are the same with shared_preload_libraries = '$libraries'");
+			# pg_stat_statements raises an error if its hook was not called when the server's shared memory was set up.
+			is($node->safe_psql('postgres', "CREATE EXTENSION IF NOT EXISTS $other; SELECT count(*) > 0 FROM $other"),
+				't', "$other has its shared memory with shared_preload_libraries = '$libraries'")
+			  if $statements;
 		}
 	}
 }
