@@ -41,40 +41,6 @@ void at_prepare(XactEvent event, void*) {
     this_session.prepare();
 }
 
-// ---------------------------------------------------------------------------------------------------------------
-// comb_watermark() is refused in a statement that reads tables. The statement has taken its snapshot before the call,
-// and would miss rows.
-
-// Whether a query, or any query in it, reads a table other than the system's catalogs.
-bool reads_tables(Node* node, void*) {
-  if (node == nullptr) return false;
-  if (!IsA(node, Query)) return visit_parts(node, reads_tables);
-  auto* query = reinterpret_cast<Query*>(node);
-  int index = 0;
-  ListCell* cell;
-  foreach (cell, query->rtable) {
-    ++index;
-    const auto* entry = static_cast<const RangeTblEntry*>(lfirst(cell));
-    if (entry->rtekind != RTE_RELATION || entry->relid < FirstNormalObjectId) continue;
-    // A view has been replaced with its query. A composite type is the row EXCLUDED of an ON CONFLICT.
-    if (entry->relkind == RELKIND_VIEW || entry->relkind == RELKIND_COMPOSITE_TYPE) continue;
-    // An INSERT does not read its target.
-    if (query->commandType != CMD_INSERT || index != query->resultRelation) return true;
-  }
-  return visit_parts(query, reads_tables);
-}
-
-// Whether the outermost query reads tables, or any of the subqueries that the planner has taken out of it so far.
-bool statement_reads_tables(PlannerInfo* root) {
-  while (root->parent_root != nullptr) root = root->parent_root;
-  if (reads_tables(reinterpret_cast<Node*>(root->parse), nullptr)) return true;
-  ListCell* cell;
-  foreach (cell, root->glob->subroots) {
-    if (reads_tables(reinterpret_cast<Node*>(static_cast<PlannerInfo*>(lfirst(cell))->parse), nullptr)) return true;
-  }
-  return false;
-}
-
 }  // namespace
 
 stamp take_watermark() {
@@ -128,18 +94,6 @@ COMB_FUNCTION(comb_watermark_holders) {
   });
   SPI_finish();
   return Datum{0};
-}
-
-// Refuses comb_watermark() in a statement that reads tables.
-COMB_FUNCTION(comb_watermark_support) {
-  auto* request = reinterpret_cast<SupportRequestSimplify*>(PG_GETARG_POINTER(0));
-  if (IsA(request, SupportRequestSimplify) && request->root != nullptr && statement_reads_tables(request->root))
-    ereport(
-        ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-        errmsg("comb_watermark() cannot be called in a statement that reads tables"),
-        errdetail("The snapshot of the statement was taken before the watermark and does not see all rows below it."),
-        errhint("Call comb_watermark() in a statement of its own, and give its result to the next statement."));
-  PG_RETURN_DATUM(0);
 }
 
 }  // namespace comb::pg

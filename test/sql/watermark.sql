@@ -37,7 +37,36 @@ INSERT INTO places SELECT 'a', watermark FROM latest ON CONFLICT (reader) DO UPD
 SELECT place > :'released' AS later FROM places;
 SELECT count(*) FROM latest, generate_series(1, 2);
 SELECT count(comb_watermark()) FROM pg_catalog.pg_class WHERE relname = 'pg_class';
+
+-- OLD and NEW are not read, neither by the query of a materialized view nor by a rule.
+CREATE MATERIALIZED VIEW taken AS SELECT comb_watermark() AS watermark;
+SELECT watermark AS first FROM taken \gset
+REFRESH MATERIALIZED VIEW taken;
+SELECT watermark > :'first' AS later FROM taken;
+CREATE TABLE log (reader text, place uuid);
+CREATE RULE logged AS ON INSERT TO places DO ALSO INSERT INTO log VALUES ('any', comb_watermark());
+INSERT INTO places VALUES ('b', comb_watermark());
+SELECT * FROM log WHERE place < (SELECT place FROM places WHERE reader = 'a');
+DROP RULE logged ON places;
+CREATE RULE logged AS ON INSERT TO places DO ALSO INSERT INTO log VALUES (NEW.reader, comb_watermark());
+INSERT INTO places VALUES ('c', comb_watermark());
+SELECT reader FROM log ORDER BY reader;
+DROP RULE logged ON places;
+
 \set VERBOSITY sqlstate
+CREATE RULE logged AS ON UPDATE TO places DO ALSO INSERT INTO log VALUES (OLD.reader, comb_watermark());
+UPDATE places SET place = NULL;
+DROP RULE logged ON places;
+CREATE MATERIALIZED VIEW reading AS SELECT id FROM made WHERE id < comb_watermark() WITH NO DATA;
+REFRESH MATERIALIZED VIEW reading;
+DROP MATERIALIZED VIEW reading;
+MERGE INTO places USING (VALUES ('b')) AS v (reader) ON places.reader = v.reader
+  WHEN MATCHED THEN UPDATE SET place = comb_watermark();
+WITH w AS MATERIALIZED (SELECT comb_watermark() AS w) MERGE INTO places USING w ON place = w.w
+  WHEN NOT MATCHED THEN INSERT VALUES ('d', w.w);
+SELECT count(*) FROM made AS old WHERE id < comb_watermark();
+DELETE FROM places USING (SELECT comb_watermark() AS w) AS w WHERE place < w;
+INSERT INTO places SELECT 'e', comb_watermark() RETURNING (SELECT count(*) FROM made);
 SELECT count(*) FROM made WHERE id < comb_watermark();
 SELECT count(*) FROM made WHERE id < (SELECT comb_watermark());
 SELECT count(*) FROM made, comb_watermark() AS w WHERE id < w;
@@ -98,4 +127,5 @@ RESET comb.monotonicity;
 
 DROP FUNCTION latest();
 DROP VIEW latest;
-DROP TABLE made, places;
+DROP MATERIALIZED VIEW taken;
+DROP TABLE made, places, log;
