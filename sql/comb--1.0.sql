@@ -147,6 +147,21 @@ LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 10
 AS 'MODULE_PATHNAME', 'comb_watermark_holders';
 COMMENT ON FUNCTION comb_watermark_holders() IS 'transactions that hold the watermark back';
 
+-- A trigger function that sets a column to a new id of comb_uuid() whenever a row is inserted or updated. Rows that
+-- changed are then found by that column, up to comb_watermark(). The trigger must be BEFORE INSERT OR UPDATE, FOR EACH
+-- ROW; its argument is the name of the column, which is a uuid:
+--
+--   CREATE TRIGGER orders_changed BEFORE INSERT OR UPDATE ON orders
+--   FOR EACH ROW EXECUTE FUNCTION comb_touch('changed');
+--
+-- Error 39P01 for another trigger. Error 22023 for another number of arguments, 42703 if the table has no such column,
+-- 42804 if the column is not of type uuid, and 428C9 if it is generated.
+
+CREATE FUNCTION comb_touch() RETURNS trigger
+LANGUAGE C VOLATILE
+AS 'MODULE_PATHNAME', 'comb_touch';
+COMMENT ON FUNCTION comb_touch() IS 'trigger that sets a column to a new uuid at each change of a row';
+
 -- A layout says which time a uuid contains and where. Functions take and return its name as text, exactly as written in
 -- doc/reference.md. Error 22023, with the list of names, for any other text. The layouts come from these sources:
 --   RT.Comb                                                             postgres, mssql, oracle, legacy_postgres

@@ -14,6 +14,7 @@ extern "C" {
 #include <catalog/pg_class.h>
 #include <catalog/pg_statistic.h>
 #include <catalog/pg_type.h>
+#include <commands/trigger.h>
 #include <common/file_perm.h>
 #include <common/pg_prng.h>
 #include <executor/spi.h>

@@ -105,6 +105,21 @@ DROP ROLE regress_comb_nobody;
 SET comb.monotonicity = 'table';
 \echo :LAST_ERROR_SQLSTATE
 INSERT INTO outcomes VALUES ('comb_reset()', '', :'reset');
+
+-- Errors of triggers.
+CREATE TEMP TABLE rows (id uuid, n int, copy uuid GENERATED ALWAYS AS (id) STORED);
+CREATE FUNCTION pg_temp.insert_with(trigger text) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  EXECUTE 'CREATE TRIGGER called ' || trigger;
+  INSERT INTO rows (n) VALUES (1);
+END $$;
+INSERT INTO outcomes
+SELECT function || '()', '', o.outcome, o.message
+FROM (VALUES ('comb_touch')) AS functions (function),
+  (VALUES ('FOR EACH STATEMENT', '''id'''), ('FOR EACH ROW', ''), ('FOR EACH ROW', '''x'''), ('FOR EACH ROW', '''n'''),
+          ('FOR EACH ROW', '''copy''')) AS triggers (level, arguments),
+  LATERAL pg_temp.outcome(format('SELECT pg_temp.insert_with(%L)', format(
+    'BEFORE INSERT ON rows %s EXECUTE FUNCTION %s(%s)', level, function, arguments))) AS o;
 SELECT * FROM pg_temp.outcome('SELECT comb_uuid()');
 
 -- The table in doc/reference.md contains each function once, with the errors that it raised here. Functions that

@@ -1,0 +1,21 @@
+// What the trigger functions share: how they were called, and the column that their trigger names.
+#pragma once
+
+#include "postgres.hpp"
+
+namespace comb::pg {
+
+// The call of a trigger function. Raises an error if the function is not called by a trigger that fires FOR EACH ROW at
+// `timing` (TRIGGER_EVENT_BEFORE or TRIGGER_EVENT_AFTER) for INSERT or UPDATE.
+const TriggerData& row_trigger(FunctionCallInfo fcinfo, const char* function, TriggerEvent timing);
+
+// The row that is inserted, or the new version of the row that is updated.
+inline HeapTuple new_row(const TriggerData& call) {
+  return TRIGGER_FIRED_BY_UPDATE(call.tg_event) ? call.tg_newtuple : call.tg_trigtuple;
+}
+
+// The number of the column that the trigger's first argument names. Raises an error if the trigger has no argument or
+// more than `most`, with `arguments` as what would be right, or if the column is not a plain uuid column.
+int uuid_column(const TriggerData& call, const char* function, const char* arguments, int most);
+
+}  // namespace comb::pg
