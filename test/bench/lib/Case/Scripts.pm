@@ -1,4 +1,4 @@
-# What scripts measure by themselves: the functions of layouts, and partitions by shard.
+# What scripts measure by themselves: the functions of layouts, partitions by shard, and triggers.
 package Case::Scripts;
 
 use strict;
@@ -11,6 +11,7 @@ sub plan
 {
 	add_step(quick(12, 3), 'layouts', sub { keep_script('layouts', '-v', 'rounds=' . quick(21, 3)) });
 	add_step(quick(18, 8), 'partitions by shard', sub { keep_script('shards', '-v', 'rounds=' . quick(200, 5)) });
+	add_step(quick(30, 5), 'changed rows', sub { keep_script('changes', '-v', 'rounds=' . quick(41, 3), '-v', 'rows=20000') });
 	return;
 }
 
