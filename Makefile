@@ -10,9 +10,11 @@ OBJS = $(patsubst %.cpp,%.o,$(call listed,src/pg/*.cpp))
 DATA = $(call listed,sql/comb--*.sql)
 # comb.control alone has the version.
 EXTVERSION := $(shell sed -n "s/^default_version *= *'\(.*\)'/\1/p" $(here)comb.control)
-# The scripts of the flavour without a library.
-DATA_built = $(addprefix sql/portable/comb-,-$(EXTVERSION)-sql.sql -$(EXTVERSION)-sql--$(EXTVERSION).sql \
-  -$(EXTVERSION)-plain.sql -$(EXTVERSION)-plain.control -$(EXTVERSION)-plain--$(EXTVERSION)-sql.sql tle.sql plain.sql)
+# The scripts of the SQL flavour, with an update from each earlier version, which has no hyphen in its name.
+earlier = $(foreach v,$(patsubst sql/comb--%.sql,%,$(DATA)),$(if $(findstring -,$(v)),,$(filter-out $(EXTVERSION),$(v))))
+DATA_built = $(addprefix sql/portable/comb,--$(EXTVERSION)-sql.sql --$(EXTVERSION)-sql--$(EXTVERSION).sql \
+  --$(EXTVERSION)-plain.sql --$(EXTVERSION)-plain.control --$(EXTVERSION)-plain--$(EXTVERSION)-sql.sql \
+  $(foreach v,$(earlier),--$(v)-sql--$(EXTVERSION)-sql.sql) -tle.sql .sql)
 HEADERS_comb = $(call listed,src/core/comb/*.hpp)
 REGRESS = $(patsubst test/sql/%.sql,%,$(call listed,test/sql/*.sql))
 REGRESS_OPTS = --inputdir=$(here)test --load-extension=comb
@@ -36,10 +38,10 @@ $(CURDIR)/src/pg:
 
 # One run of the generator writes all of them.
 $(firstword $(DATA_built)): $(addprefix $(here)sql/,comb--$(EXTVERSION).sql \
-  portable/bodies.sql portable/layouts.sql portable/generate)
+  portable/bodies.sql portable/layouts.sql portable/steps.sql portable/generate)
 	mkdir -p $(@D)
 	$(here)sql/portable/generate $(EXTVERSION) $(@D)
-$(wordlist 2,9,$(DATA_built)): $(firstword $(DATA_built)) ;
+$(wordlist 2,99,$(DATA_built)): $(firstword $(DATA_built)) ;
 
 test/unit/run test/unit/run-sanitized: $(addprefix $(here),$(HEADERS_comb) $(call listed,test/unit/*.cpp))
 	$(CXX) -std=c++20 -O2 -g $(SANITIZE) -Wall -Wextra -I$(here)src/core -o $@ $(filter %.cpp,$^) \
@@ -127,12 +129,16 @@ test-container: ## builds the image of Dockerfile with buildah, and generates an
 # The distribution has the same bytes on every machine, so it is neither compressed nor in local time.
 distribution = $(EXTENSION)-$(EXTVERSION).0
 .PHONY: dist test-dist
-dist: ## writes the distribution for PGXN from the commit that is checked out
+dist: ## writes the distribution for PGXN, and comb.sql, from the commit that is checked out
 	TZ=UTC git -C $(abspath $(here)) archive -0 --format=zip --prefix=$(distribution)/ \
 	  -o $(CURDIR)/$(distribution).zip HEAD
+	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && \
+	  git -C $(abspath $(here)) archive HEAD:sql | tar -C "$$folder" -xf - && \
+	  "$$folder/portable/generate" $(EXTVERSION) "$$folder" && cp "$$folder/comb.sql" $(CURDIR)
 test-dist: dist ## writes it from a clone too and compares, installs, checks and removes it (as root)
 	@clone=$$(mktemp -d) && trap 'rm -rf "$$clone"' EXIT && git clone -q $(abspath $(here)) "$$clone" && \
-	  TZ=Asia/Tokyo $(MAKE) -s -C "$$clone" dist && cmp "$$clone/$(distribution).zip" $(distribution).zip
+	  TZ=Asia/Tokyo $(MAKE) -s -C "$$clone" dist && cmp "$$clone/$(distribution).zip" $(distribution).zip && \
+	  cmp "$$clone/comb.sql" comb.sql
 	@$(here)test/in-release $(firstword $(deb_releases)) test/dist $(distribution).zip
 
 .PHONY: release-check

@@ -54,6 +54,28 @@ CREATE TABLE orders (
     created timestamptz GENERATED ALWAYS AS (comb_timestamp(id)) STORED);
 INSERT INTO orders DEFAULT VALUES;
 SQL
+
+# The next version is registered with the file of that version, and the extension is updated from it.
+register('next');
+$node->safe_psql('next', $create->{sql}, @as_owner);
+$node->safe_psql('next', 'CREATE TABLE orders (id uuid PRIMARY KEY DEFAULT comb_uuid())', @as_owner);
+my ($next, $folder) = Comb::next_version();
+run_commands($managed, 'pg_tle-register', $folder, %to, PGUSER => 'registrar', PGDATABASE => 'next') for 1, 2;
+$node->safe_psql('next', "ALTER EXTENSION comb UPDATE TO '$next-sql'", @as_owner);
+is($node->safe_psql('next', 'SELECT library_version, comb_uuid() OPERATOR(public.~==) NULL IS NULL FROM comb_status()'),
+	"$next-sql|t", 'the next version reaches users without files');
+my $members = q{
+	SELECT pg_describe_object(d.classid, d.objid, 0), obj_description(d.objid, d.classid::regclass::name),
+		(SELECT concat(prosrc, prosqlbody IS NULL, provolatile, proparallel) FROM pg_proc AS p WHERE p.oid = d.objid)
+	FROM pg_depend AS d JOIN pg_extension AS e ON refobjid = e.oid AND refclassid = 'pg_extension'::regclass
+	WHERE extname = 'comb' AND deptype = 'e' ORDER BY 1};
+$node->safe_psql('postgres', 'CREATE DATABASE fresh TEMPLATE template0 ENCODING UTF8');
+$node->safe_psql('fresh', 'CREATE EXTENSION pg_tle; GRANT pgtle_admin TO registrar');
+run_commands($managed, 'pg_tle-register', $folder, %to, PGUSER => 'registrar', PGDATABASE => 'fresh');
+$node->safe_psql('fresh', $create->{sql});
+is($node->safe_psql('next', $members), $node->safe_psql('fresh', $members),
+	'the update gives the objects of a new installation');
+
 my ($status, $out, $err) = $node->psql('shop', $remove->{sql}, on_error_stop => 1);
 like($err, qr/other objects depend on it/, 'pg_tle refuses to unregister a flavour that is used');
 

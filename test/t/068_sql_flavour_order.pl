@@ -17,7 +17,7 @@ my $node = Comb::start_server(
 	settings => "fsync = off\nlog_statement = none");
 my $stress = Comb::build_stress();
 
-$node->safe_psql('postgres', slurp_file("$scripts/extension/comb-plain.sql"));
+$node->safe_psql('postgres', slurp_file("$scripts/extension/comb.sql"));
 $node->safe_psql('postgres', 'ALTER DATABASE postgres SET search_path = public, comb');
 
 # out_of_order(GENERATOR): returns how many ids, of many ways to make them in one session, do not sort after

@@ -67,6 +67,31 @@ sub copy_source
 	return $copy;
 }
 
+# next_version(): writes the scripts of the SQL flavour of an invented next version to a folder. It adds a function and an
+# operator, and changes the body of another function. Returns the version and the folder.
+sub next_version
+{
+	my $folder = PostgreSQL::Test::Utils::tempdir();
+	system_or_bail("cp -r $top/sql '$folder'");
+	my ($install) = grep { m{/comb--[\d.]+\.sql$} } glob "$folder/sql/*.sql";
+	append_to_file("$folder/sql/comb--99.0.sql", slurp_file($install) . <<'SQL');
+CREATE FUNCTION comb_same_time(a uuid, b uuid) RETURNS bool LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN comb_timestamp(a) OPERATOR(pg_catalog.=) comb_timestamp(b);
+COMMENT ON FUNCTION comb_same_time(uuid, uuid) IS 'implementation of ~== operator';
+CREATE OPERATOR ~== (
+    LEFTARG = uuid, RIGHTARG = uuid, FUNCTION = comb_same_time, COMMUTATOR = ~==
+);
+COMMENT ON OPERATOR ~== (uuid, uuid) IS 'has the same time';
+SQL
+	my $bodies = "$folder/sql/portable/bodies.sql";
+	my $text = slurp_file($bodies);
+	$text =~ s/RETURN ulid;/RETURN lower(ulid);/ or BAIL_OUT('no body to change');
+	unlink $bodies;
+	append_to_file($bodies, $text);
+	system_or_bail("'$folder/sql/portable/generate' 99.0 '$folder'");
+	return ('99.0', $folder);
+}
+
 # Returns a file, and the environment in which a server reads its clock from that file.
 sub faked_clock
 {

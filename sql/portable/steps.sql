@@ -1,0 +1,86 @@
+-- Steps of the scripts that install, update and move the SQL flavour, written as bodies.sql says. They are statements of
+-- PL/pgSQL. They run while the schema of the flavour is the first in the search_path, or the only one.
+
+-- The role that runs the script becomes the owner of the extension's objects. Their former owner could otherwise replace
+-- a function that is LEAKPROOF or in C. The array type follows the domain. A former owner who could call a function can
+-- still call it, also if PUBLIC cannot. ALTER EXTENSION ADD and GRANT record the present privileges as initial ones, which
+-- pg_dump does not write. Without this record, pg_dump writes a REVOKE of the user.
+-- == take_over: part
+  FOR member IN
+    SELECT i.type, i.identity, p.oid, p.proowner::regrole AS owner
+    FROM pg_depend AS d
+    JOIN pg_extension AS e ON (e.oid = d.refobjid) AND (d.refclassid = 'pg_catalog.pg_extension'::regclass)
+    LEFT JOIN pg_proc AS p ON (p.oid = d.objid) AND (d.classid = 'pg_catalog.pg_proc'::regclass)
+    CROSS JOIN LATERAL pg_identify_object(d.classid, d.objid, 0) AS i
+    WHERE (e.extname = 'comb') AND (d.deptype = 'e') AND (right(i.identity, 2) <> '[]')
+  LOOP
+    EXECUTE format('ALTER %s %s OWNER TO CURRENT_USER', member.type, member.identity);
+    IF member.owner IS NOT NULL AND NOT has_function_privilege(member.owner, member.oid, 'EXECUTE') THEN
+      EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO %s', member.identity, member.owner);
+    END IF;
+    DELETE FROM pg_init_privs WHERE (objoid = member.oid) AND (classoid = 'pg_catalog.pg_proc'::regclass);
+    DELETE FROM pg_shdepend
+    WHERE (objid = member.oid) AND (classid = 'pg_catalog.pg_proc'::regclass) AND (deptype = 'i')
+          AND (dbid = (SELECT oid FROM pg_database WHERE datname = current_database()));
+  END LOOP;
+
+-- Operators and the domain that exist are not created again. They must be as comb creates them.
+-- == check: part
+  IF ((SELECT count(*)
+       FROM (VALUES
+{{operators}}
+            ) AS v (operator, function, commutator, negator, restriction, join_estimator)
+       JOIN pg_operator AS o
+         ON (o.oid = v.operator) AND (o.oprcode = v.function) AND (o.oprcom = v.commutator)
+            AND (o.oprnegate = v.negator) AND (o.oprrest = v.restriction) AND (o.oprjoin = v.join_estimator)
+            AND NOT o.oprcanmerge AND NOT o.oprcanhash) <> {{number_of_operators}})
+     OR EXISTS (SELECT FROM pg_constraint AS c WHERE c.contypid = 'comb_tstzrange'::regtype)
+     OR NOT EXISTS (
+          SELECT FROM pg_type AS t
+          WHERE (t.oid = 'comb_tstzrange'::regtype) AND (t.typbasetype = 'pg_catalog.tstzrange'::regtype)
+                AND NOT t.typnotnull AND t.typdefault IS NULL) THEN
+    RAISE EXCEPTION USING ERRCODE := '55000', MESSAGE := 'operators or the domain of comb were changed',
+      HINT := 'Change them back, or drop them.';
+  END IF;
+
+-- A comment that exists stays, because the user may have written it.
+-- == comment: part
+  FOR comment IN
+    SELECT v.kind, v.object, v.words
+    FROM (VALUES
+{{comments}}
+         ) AS v (kind, object, words)
+    WHERE CASE WHEN v.kind = 'FUNCTION' THEN obj_description(v.object::regprocedure, 'pg_proc')
+               WHEN v.kind = 'OPERATOR' THEN obj_description(v.object::regoperator, 'pg_operator')
+               ELSE obj_description(v.object::regtype, 'pg_type') END IS NULL
+  LOOP
+    EXECUTE format('COMMENT ON %s %s IS %L', comment.kind, comment.object, comment.words);
+  END LOOP;
+
+-- With pg_tle, the extension depends on functions that replace its control file and its scripts. Now there are files.
+-- These dependencies would keep pg_tle from unregistering the extension and from being dropped.
+-- == leave_pg_tle: part
+  DELETE FROM pg_depend
+  WHERE (classid = 'pg_catalog.pg_extension'::regclass)
+        AND (objid = (SELECT e.oid FROM pg_extension AS e WHERE e.extname = 'comb'))
+        AND (refclassid = 'pg_catalog.pg_proc'::regclass)
+        AND (refobjid = ANY (
+              SELECT p.oid FROM pg_proc AS p
+              WHERE p.pronamespace = (SELECT n.oid FROM pg_namespace AS n WHERE n.nspname = 'pgtle')));
+
+-- The schema of comb.sql. Other roles can use it.
+-- == choose_schema: part
+  IF to_regnamespace(quote_ident(chosen)) IS NULL THEN
+    EXECUTE format('CREATE SCHEMA %I', chosen);
+    EXECUTE format('GRANT USAGE ON SCHEMA %I TO PUBLIC', chosen);
+  ELSIF EXISTS (
+      SELECT FROM pg_extension AS e
+      WHERE (e.extname = 'comb') AND (e.extnamespace = to_regnamespace(quote_ident(chosen)))) THEN
+    RAISE EXCEPTION USING ERRCODE := '55000',
+      MESSAGE := format('comb is an extension in schema "%s"', chosen),
+      HINT := 'Update it with ALTER EXTENSION comb UPDATE.';
+  END IF;
+  PERFORM set_config('search_path', format('%I, pg_temp', chosen), true);
+  IF to_regprocedure('comb_status()') IS NOT NULL THEN
+    EXECUTE 'SELECT library_version FROM comb_status()' INTO installed;
+  END IF;

@@ -1,0 +1,165 @@
+# comb.sql installs and updates the SQL flavour from a driver, in one statement, with what a user of a managed host has.
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::RealBin;
+use Comb;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $top = "$ENV{SANDBOX}/comb";
+chomp(my $scripts = `$ENV{PG_CONFIG} --sharedir`);
+$scripts .= '/extension';
+my ($version) = slurp_file("$top/comb.control") =~ /^default_version *= *'(.*)'/m;
+my $scratch = PostgreSQL::Test::Utils::tempdir();
+
+my $node = Comb::start_server('main', initdb => ['--encoding=UTF8'], settings => 'fsync = off');
+$node->safe_psql('postgres', 'CREATE ROLE owner LOGIN; CREATE ROLE app LOGIN');
+my @as_owner = (extra_params => [ '-U', 'owner' ]);
+my @as_app = (extra_params => [ '-U', 'app' ]);
+
+# The program runs statements, or files, with psycopg, as the role that owns the database. It prints the first column of
+# each result, and notices. `prepared` runs a file by the extended protocol, in which there is only one statement.
+append_to_file("$scratch/run.py", <<'PY');
+import sys
+
+import psycopg
+
+with psycopg.connect(sys.argv[1], user="owner", autocommit=True) as connection:
+    connection.add_notice_handler(lambda notice: print(notice.message_primary))
+    for argument in sys.argv[2:]:
+        prepared, _, file = argument.rpartition(":")
+        text = open(file).read() if file.endswith(".sql") else argument
+        cursor = connection.execute(text, prepare=prepared == "prepared")
+        if cursor.description:
+            print(cursor.fetchone()[0])
+PY
+
+sub make_database
+{
+	my ($database) = @_;
+	$node->safe_psql('postgres', "CREATE DATABASE $database OWNER owner");
+	return $database;
+}
+
+# run(DATABASE, STATEMENT OR FILE ...): returns what the program prints.
+sub run
+{
+	my ($database, @arguments) = @_;
+	my ($out, $err) =
+	  run_command([ '/usr/bin/python3', "$scratch/run.py", $node->connstr($database), @arguments ]);
+	return $out . $err;
+}
+
+# Returns the definitions of all objects in a schema, which is called comb for this.
+sub dump_of
+{
+	my ($database, $schema) = @_;
+	my ($dump) = run_command([ 'pg_dump', '-s', '-n', $schema // 'comb', $node->connstr($database) ]);
+	return [ grep { !/^(--|\\(un)?restrict|$)/ } split /\n/, $dump ];
+}
+
+my $file = "$scripts/comb.sql";
+my $text = slurp_file($file);
+my $installed = "comb $version-sql is installed in schema \"comb\"";
+my $again = "comb in schema \"comb\" is updated from $version-sql to $version-sql";
+unlike($text, qr/^\\/m, 'comb.sql has no command of psql');
+
+# ---- from a driver -------------------------------------------------------------------------------------------------
+
+my $path = 'public, app';
+make_database('simple');
+is(run('simple', $file, $file), "$installed\n$again", 'comb.sql runs in one query of a driver, and once more');
+is(run(make_database('extended'), "prepared:$file"), $installed, 'comb.sql runs in the extended protocol');
+is(run(make_database('transaction'), "SET search_path = $path", 'BEGIN', 'SET LOCAL search_path = app', $file,
+		'SHOW search_path', 'COMMIT', 'SHOW search_path'),
+	"$installed\napp\n$path", "comb.sql runs in the caller's transaction, and leaves the search path as it was");
+is(run(make_database('rolled_back'), 'BEGIN', $file, 'ROLLBACK', "SELECT to_regnamespace('comb') IS NULL"),
+	"$installed\nTrue", 'comb.sql is rolled back with the transaction');
+is_deeply(dump_of($_), dump_of('simple'), "$_: the objects are the same") for 'extended', 'transaction';
+is($node->safe_psql('simple', 'SELECT current_user; SET search_path = public, comb;'
+		  . "SELECT comb_uuid() > now() - interval '1 day', comb_uuid() <\@ tstzrange(NULL, NULL)", @as_app),
+	"app\nt|t", 'another role can use the functions and operators');
+
+# ---- the schema ----------------------------------------------------------------------------------------------------
+
+my $other = $text =~ s/'comb'; -- the schema/'My "Schema'; -- the schema/r;
+append_to_file("$scratch/other.sql", $other);
+is(run(make_database('other'), ("$scratch/other.sql") x 2),
+	$installed =~ s/"comb"/"My "Schema"/r . "\n" . $again =~ s/"comb"/"My "Schema"/r,
+	'comb.sql installs in another schema, which is named in one place');
+is($node->safe_psql('other', q{SELECT "My ""Schema".comb_uuid() IS NOT NULL, to_regnamespace('comb') IS NULL}),
+	't|t', 'comb.sql creates nothing in the schema comb');
+
+make_database('public');
+$node->safe_psql('public', 'REVOKE CREATE ON DATABASE public FROM owner; ALTER DATABASE public OWNER TO '
+	  . $node->safe_psql('postgres', 'SELECT quote_ident(current_user)') . '; GRANT CREATE ON SCHEMA public TO owner');
+append_to_file("$scratch/public.sql", $text =~ s/'comb'; -- the schema/'public'; -- the schema/r);
+is(run('public', "$scratch/public.sql"),
+	$installed =~ s/"comb"/"public"/r, 'comb.sql installs in a schema that exists, with CREATE on it alone');
+like(run('public', $file), qr/permission denied for database/, 'a role that cannot create a schema gets an error');
+
+make_database('extension');
+$node->safe_psql('extension', "CREATE SCHEMA comb; CREATE EXTENSION comb SCHEMA comb VERSION '$version-sql'", @as_owner);
+like(run('extension', $file), qr/comb is an extension in schema "comb"/, 'comb.sql does not change an extension');
+
+# ---- the next version ----------------------------------------------------------------------------------------------
+
+my ($next, $folder) = Comb::next_version();
+my $update = "comb in schema \"comb\" is updated from $version-sql to $next-sql";
+run(make_database('next'), "$folder/comb.sql");
+$node->safe_psql('simple', <<'SQL', @as_owner);
+CREATE TABLE orders (
+    id      uuid PRIMARY KEY DEFAULT comb.comb_uuid(),
+    created timestamptz GENERATED ALWAYS AS (comb.comb_timestamp(id)) STORED,
+    CHECK (id OPERATOR(comb.>) timestamptz '2020-01-01')
+);
+INSERT INTO orders DEFAULT VALUES;
+SQL
+is(run('simple', "$folder/comb.sql"), $update, 'comb.sql of the next version says from which version it updates');
+is_deeply(dump_of('simple'), dump_of('next'), 'simple: an update gives the objects of a new installation')
+  or diag(join "\n", @{ dump_of('simple') });
+is($node->safe_psql('simple', q{
+		INSERT INTO orders DEFAULT VALUES;
+		SELECT count(*), bool_and(id OPERATOR(comb.~==) id), max(comb.comb_to_ulid(id)) = lower(max(comb.comb_to_ulid(id)))
+		FROM orders}, @as_owner),
+	'2|t|t', 'a table that uses the earlier version takes new rows, and the new functions work');
+
+# What the user has changed stays: privileges and comments.
+run(make_database('kept'), $file, 'REVOKE EXECUTE ON FUNCTION comb.comb_uuid() FROM PUBLIC',
+	"COMMENT ON FUNCTION comb.hot_shard(uuid) IS 'mine'", "COMMENT ON OPERATOR comb.< (uuid, timestamptz) IS 'mine'",
+	'REVOKE USAGE ON SCHEMA comb FROM PUBLIC', "$folder/comb.sql");
+is($node->safe_psql('kept', q{
+		SELECT has_function_privilege('app', 'comb.comb_uuid()', 'EXECUTE'), has_schema_privilege('app', 'comb', 'USAGE'),
+			obj_description('comb.hot_shard(uuid)'::regprocedure),
+			obj_description('comb.<(uuid, timestamptz)'::regoperator)}),
+	'f|f|mine|mine', 'an update keeps privileges and comments of the user');
+
+# An operator or a domain that is not as comb creates it is refused.
+make_database('changed');
+run('changed', $file, 'ALTER DOMAIN comb.comb_tstzrange SET NOT NULL');
+like(run('changed', "$folder/comb.sql"), qr/operators or the domain of comb were changed/, 'a changed domain is refused');
+
+# The same update as an extension.
+system_or_bail("cp '$folder'/comb--*$next-sql.sql '$scripts'");
+for my $created ($version, $next)
+{
+	my $database = 'extension_' . $created =~ s/\D//gr;
+	make_database($database);
+	$node->safe_psql($database, "CREATE SCHEMA comb; CREATE EXTENSION comb SCHEMA comb VERSION '$created-sql'", @as_owner);
+}
+my ($old, $new) = map { 'extension_' . s/\D//gr } $version, $next;
+$node->safe_psql($old, "ALTER EXTENSION comb UPDATE TO '$next-sql'", @as_owner);
+my $members = q{
+	SELECT pg_describe_object(d.classid, d.objid, 0), obj_description(d.objid, d.classid::regclass::name),
+		(SELECT concat(prosrc, prosqlbody IS NULL, provolatile, proparallel) FROM pg_proc AS p WHERE p.oid = d.objid)
+	FROM pg_depend AS d JOIN pg_extension AS e ON refobjid = e.oid AND refclassid = 'pg_extension'::regclass
+	WHERE extname = 'comb' AND deptype = 'e' ORDER BY 1};
+is($node->safe_psql($old, $members), $node->safe_psql($new, $members), 'the update gives all objects to the extension');
+is($node->safe_psql($old, q{SELECT library_version, comb.comb_to_ulid('00000000-0000-0000-0000-000000000000') <> ''
+		FROM comb.comb_status()}),
+	"$next-sql|t", 'the extension is updated');
+
+unlink glob "$scripts/comb--*$next-sql.sql";
+$node->stop;
+done_testing();
