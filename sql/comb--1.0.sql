@@ -101,6 +101,20 @@ AS 'MODULE_PATHNAME', 'comb_reset';
 REVOKE ALL ON FUNCTION comb_reset() FROM PUBLIC;
 COMMENT ON FUNCTION comb_reset() IS 'set the sequence of ids back to the clock';
 
+-- Raises the sequence past an id that another server made: after pg_upgrade, a logical switchover or a restored dump. New
+-- ids then sort after it, in ids of its kind: hot_uuid(), or comb_uuid() and comb_uuid_v7(). The sequence is saved before
+-- the call returns. It is never lowered: an id that is not ahead of the sequence changes nothing.
+--
+-- Error 22023 if the id is more than max_lead ahead of the clock, or if max_lead is under a second or over a day. Error
+-- 58030 if the sequence cannot be saved, and 53200 if no shared memory is left. Only superusers, and roles to which they
+-- grant EXECUTE, can call it.
+
+CREATE FUNCTION comb_advance(past uuid, max_lead interval DEFAULT '1 minute') RETURNS void
+LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED
+AS 'MODULE_PATHNAME', 'comb_advance';
+REVOKE ALL ON FUNCTION comb_advance(uuid, interval) FROM PUBLIC;
+COMMENT ON FUNCTION comb_advance(uuid, interval) IS 'raise the sequence of ids past an id of another server';
+
 -- The watermark: an id below which no row appears any more. A row with a smaller id is visible to each snapshot that is
 -- taken after the call, or is never committed. This holds for rows whose ids comb_uuid(), comb_uuid_v7() or
 -- hot_uuid(shard) made on this server, in the transaction that inserted the row. So a reader that asks for ids from the

@@ -403,6 +403,7 @@ BEGIN
 END
 
 -- == comb_reset: none: there is no sequence to set back
+-- == comb_advance: none: there is no sequence to raise
 -- == comb_watermark: none: sessions have no memory in which to announce their ids
 -- == comb_watermark_v7: none: as comb_watermark
 -- == hot_watermark: none: as comb_watermark

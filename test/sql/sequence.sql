@@ -1,4 +1,4 @@
--- The setting comb.monotonicity, comb_status() and comb_reset(), and the privileges that they require.
+-- The setting comb.monotonicity, comb_status(), comb_reset() and comb_advance(), and the privileges that they require.
 SELECT monotonicity, last BETWEEN now() - interval '1 minute' AND clock_timestamp() AS recent,
        lead < interval '0' AS behind
 FROM comb_uuid() AS id, LATERAL (SELECT * FROM comb_status() WHERE id IS NOT NULL) AS s;
@@ -17,12 +17,47 @@ FROM (SELECT id, lag(id) OVER (ORDER BY n) AS before FROM ids) AS pairs;
 SELECT comb_reset();
 SELECT last <= clock_timestamp() AS at_clock FROM comb_status();
 
--- Other roles can call comb_status(), but can neither set comb.monotonicity nor call comb_reset().
+-- comb_advance() raises the sequence past an id, in either order of ids, and never lowers it.
+SELECT comb_uuid_v7(clock_timestamp() + interval '20 s') AS v7 \gset
+SELECT comb_advance(:'v7');
+SELECT comb_uuid() > :'v7' AS v4, comb_uuid_v7() > :'v7' AS v7, lead BETWEEN '19 s' AND '21 s' AS lead FROM comb_status();
+SELECT hot_uuid(-1, clock_timestamp() + interval '30 s') AS hot \gset
+SELECT comb_advance(:'hot');
+SELECT hot_uuid(-2147483648) > :'hot' AS hot FROM generate_series(1, 3);
+SELECT comb_advance(:'v7'), comb_advance('00000000-0000-0000-0000-000000000000');
+SELECT hot_uuid(-2147483648) > :'hot' AS not_lowered;
+SELECT comb_advance(:'v7', NULL), comb_advance(NULL);
+SET comb.monotonicity = session;
+SELECT comb_uuid(clock_timestamp() + interval '40 s') AS later \gset
+BEGIN;
+SELECT comb_uuid() < :'later' AS before FROM comb_uuid();
+SELECT comb_advance(:'later', '1 day');
+SELECT comb_uuid() > :'later' AS after;
+COMMIT;
+RESET comb.monotonicity;
+SELECT comb_uuid() > :'later' AS after;
+SELECT comb_reset();
+DO $$
+DECLARE
+  detail text;
+BEGIN
+  PERFORM comb_advance(comb_uuid(clock_timestamp() + interval '70 s'));
+EXCEPTION WHEN invalid_parameter_value THEN
+  GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
+  RAISE NOTICE '%: %', SQLERRM, regexp_replace(detail, '\d{4}-[-0-9:.+ ]*( \w+)?(?=[,.])', '...', 'g');
+END $$;
+SELECT comb_advance(:'v7', '0.9 s');
+SELECT comb_advance(:'v7', '25 hours');
+SELECT last <= clock_timestamp() AS at_clock FROM comb_status();
+
+-- Other roles can call comb_status(), but can neither set comb.monotonicity nor call comb_reset() or
+-- comb_advance().
 CREATE ROLE comb_visitor;
 SET ROLE comb_visitor;
 \set VERBOSITY sqlstate
 SELECT monotonicity FROM comb_status();
 SELECT comb_reset();
+SELECT comb_advance(comb_uuid());
 SET comb.monotonicity = session;
 RESET ROLE;
 

@@ -29,7 +29,7 @@ my %errors;
 for my $line (grep { /^\| `/ } split /\n/, $text =~ s/^```.*?^```$//gmsr)
 {
 	my (undef, $signatures, undef, $errors) = split /\s*\|\s*/, $line;
-	$errors{$_} = $errors for grep { /→|^\w+ [<>=@#]+ \w+$/ } $signatures =~ /`([^`]*)`/g;
+	$errors{ s/ DEFAULT [^,)]*//r } = $errors for grep { /→|^\w+ [<>=@#]+ \w+$/ } $signatures =~ /`([^`]*)`/g;
 }
 
 # Functions that the planner, indexes and operators call are not for users. Columns are part of the signature of a
@@ -39,7 +39,7 @@ SELECT short(format('%s(%s) → %s', proname, CASE WHEN proargmodes @> '{o}' THE
   CASE WHEN proargmodes @> '{o}' AND proretset THEN format('table (%s)', replace(arguments, 'OUT ', ''))
        ELSE replace(pg_get_function_result(p.oid), 'TABLE(', 'table (') END))
 FROM members JOIN pg_proc AS p ON (classid, objid) = ('pg_proc'::regclass, p.oid),
-  LATERAL pg_get_function_arguments(p.oid) AS arguments
+  LATERAL regexp_replace(pg_get_function_arguments(p.oid), ' DEFAULT [^,]*', '', 'g') AS arguments
 WHERE NOT proargtypes::oid[] @> '{internal}'::regtype[]::oid[] AND proname !~ '_hash_extended$'
   AND NOT EXISTS (SELECT FROM pg_operator WHERE oprcode = p.oid)
 SQL

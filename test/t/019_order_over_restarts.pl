@@ -308,6 +308,18 @@ for my $kind (qw(open owner read mode))
 	is(status('save_error IS NULL'), 't', "$kind: the file is written again after the repair");
 }
 
+# What comb_advance() has raised outlives a restart. It raises an error if it cannot save.
+$node->safe_psql('postgres', 'SELECT comb_reset()');
+my $foreign = $node->safe_psql('postgres', q{SELECT comb_uuid(clock_timestamp() + interval '10 minutes')});
+$node->safe_psql('postgres', "SELECT comb_advance('$foreign', '1 hour')");
+$node->stop('immediate');
+start_at(0);
+cmp_ok((ids())[0], 'gt', $foreign, 'what comb_advance() has raised outlives a crash');
+append_to_file($fault, 'write');
+($status, $out, $err) = $node->psql('postgres', "SELECT comb_advance('$foreign', '1 hour')");
+like($err, qr/ERROR:  could not save the sequence: Input\/output error/, 'comb_advance() says that it could not save');
+unlink $fault or die $!;
+
 # PostgreSQL knows the setting only in sessions that have loaded comb.
 ($status, $out, $err) = $node->psql('postgres', 'SHOW comb.monotonicity');
 like($err, qr/unrecognized configuration parameter/, 'SHOW fails in a session that has not loaded comb');

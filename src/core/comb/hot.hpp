@@ -51,6 +51,11 @@ constexpr uuid hot_uuid_from_stamp(stamp from, std::int32_t shard, std::uint64_t
   return with_version(id, version::v8);
 }
 
+// The stamp in an id of hot_uuid_from_stamp.
+constexpr stamp stamp_from_hot_uuid(const uuid& id) noexcept {
+  return {(id.high() >> 32) * units_per_second + ((id.high() >> 16 & 0xffff) << 10 | (id.high() >> 2 & 0x3ff))};
+}
+
 // The stamp for the hot id of a time from 1970 on, rounded up to the unit. The time is reduced to the first period, so
 // it may be later than max_stamp_time.
 constexpr stamp hot_stamp_from_time(sys_micros at) noexcept {
@@ -72,6 +77,7 @@ constexpr sys_micros hot_timestamp(const uuid& id) noexcept {
 static_assert(hot_uuid_from_stamp({0x017f22e279b0'cc36}, 1, 0x00c4dc0c) == "621537ee-0033-80d8-80c4-dc0c01000000"_uuid);
 static_assert(hot_uuid_from_stamp({0x017f22e279b0'cc36}, 1, ~std::uint64_t{0}) ==
               "621537ee-0033-80db-bfff-ffff01000000"_uuid);
+static_assert(stamp_from_hot_uuid("621537ee-0033-80d8-80c4-dc0c01000000"_uuid) == stamp{0x017f22e279b0'cc36});
 
 // Ids of HotGuid.
 static_assert(hot_shard("65e11a7f-9b42-75cf-8006-331600000100"_uuid) == 65536);

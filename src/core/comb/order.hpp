@@ -196,8 +196,10 @@ struct session {
     const stamp now = World::clock();
     server_sequence* server = World::server();
     own.last.store(server != nullptr ? stamp{} : now, std::memory_order_relaxed);
+    begun = 0;  // in session order, the transaction's next stamp follows the server's sequence
     if (server == nullptr) return;
     start(*server);  // otherwise a later start could raise the sequence again
+    server->saved.store(no_window);
     server->last.store(now, std::memory_order_relaxed);
     forget_highest_watermark();
     save(*server);
@@ -264,7 +266,12 @@ struct session {
   [[gnu::cold, gnu::noinline]] stamp stamp_far_ahead(const sequence& from, stamp last, step_function next_step) {
     const stamp now = World::clock();
     const sequence_step step = next_step(last, now);
-    if (!step.restarted || now >= World::creation()) return step.next;
+    if (!step.restarted) return step.next;
+    if (now >= World::creation()) {
+      // A stamp that another session takes above the one that follows is saved, although its window was saved before.
+      if (&from != &own) World::server()->saved.store(no_window);
+      return step.next;
+    }
     // The clock is certainly wrong, so the sequence continues.
     const bool was_reported = &from == &own ? std::exchange(own_clock_was_reported, true)
                                             : World::server()->clock_was_reported.exchange(1) != 0;
