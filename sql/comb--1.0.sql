@@ -180,6 +180,7 @@ COMMENT ON FUNCTION comb_touch() IS 'trigger that sets a column to a new uuid at
 -- doc/reference.md. Error 22023, with the list of names, for any other text. The layouts come from these sources:
 --   RT.Comb                                                             postgres, mssql, oracle, legacy_postgres
 --   Nilsson's COMB, NHibernate                                          legacy
+--   ramsey/uuid's CombGenerator, Laravel's Str::orderedUuid             ramsey, ramsey_end
 --   SequentialGuid                                                      sequential_string, _binary, _end
 --   Morris and Berresford's sequential GUID, EF Core, MassTransit       process_ticks, ticks
 --   HotGuid                                                             hot
@@ -210,8 +211,8 @@ LANGUAGE C VOLATILE STRICT PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'comb_generate_at';
 COMMENT ON FUNCTION comb_generate(text, timestamptz) IS 'new uuid in a layout for a given time';
 
--- An id with its time overwritten, rounded down to the layout's resolution. Layout v7 overwrites version and variant as
--- well. All other bits stay. Error 22008 for a time that the layout cannot contain, and 22023 for layouts that are only
+-- An id with its time overwritten, rounded down to the layout's resolution. Layouts v7, ramsey and ramsey_end overwrite
+-- version and variant as well. All other bits stay. Error 22008 for a time that the layout cannot contain, and 22023 for layouts that are only
 -- read.
 
 CREATE FUNCTION comb_set_timestamp(base uuid, at timestamptz, layout text) RETURNS uuid
@@ -220,8 +221,8 @@ AS 'MODULE_PATHNAME', 'comb_set_timestamp';
 COMMENT ON FUNCTION comb_set_timestamp(uuid, timestamptz, text) IS 'uuid with its time overwritten';
 
 -- The time in an id of a layout. NULL for an id that cannot be of the layout. This is an id of legacy or
--- legacy_postgres with more ticks than a day, or an id without the version and variant of v7, v1, v6 or
--- newsequentialid. All other layouts are read whatever the version is. Error 22023 for an unknown layout. The function
+-- legacy_postgres with more ticks than a day, or an id without the version and variant of v7, ramsey, ramsey_end, v1, v6
+-- or newsequentialid. All other layouts are read whatever the version is. Error 22023 for an unknown layout. The function
 -- is not LEAKPROOF because of this error: the layout can come from a row.
 
 CREATE FUNCTION comb_timestamp(id uuid, layout text) RETURNS timestamptz
@@ -231,8 +232,8 @@ COMMENT ON FUNCTION comb_timestamp(uuid, text) IS 'time in a uuid of a layout';
 
 -- An id of one layout in another. Different ids stay different, and ids stay in the order of their times.
 --
--- Error 22023 for a pair of layouts for which that is impossible. The hint lists the possible targets. Error 22023 from
--- postgres to v7 for an id that is not of version 4, and from v7 to postgres for one that is not of version 7. Error
+-- Error 22023 for a pair of layouts for which that is impossible. The hint lists the possible targets. Error 22023 to
+-- v7, ramsey and ramsey_end for an id that is not of version 4, and from v7 for one that is not of version 7. Error
 -- 22008 for a time that the target cannot contain, and for more ticks than a day from legacy or legacy_postgres to a
 -- layout that counts milliseconds.
 
@@ -258,7 +259,7 @@ COMMENT ON FUNCTION comb_to_mssql(uuid) IS 'uuid whose order in SQL Server is th
 -- is plausible if it is from 2000-01-01 to a day from now. The time is NULL if comb_timestamp(id, layout) is. No error.
 
 CREATE FUNCTION comb_inspect(id uuid) RETURNS TABLE (layout text, at timestamptz, plausible bool)
-LANGUAGE C STABLE STRICT PARALLEL SAFE ROWS 15
+LANGUAGE C STABLE STRICT PARALLEL SAFE ROWS 17
 AS 'MODULE_PATHNAME', 'comb_inspect';
 COMMENT ON FUNCTION comb_inspect(uuid) IS 'the time in a uuid in each layout, and whether it is plausible';
 

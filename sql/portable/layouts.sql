@@ -4,63 +4,83 @@
 -- `unit` is what the number in an id of a layout counts, as the core's encoding.hpp names it in error messages. `count`
 -- is that number.
 
--- == all_layouts: part
-'{postgres, v7, mssql, oracle, legacy, legacy_postgres, sequential_string, sequential_binary, sequential_end,
-  process_ticks, ticks, hot, v1, v6, newsequentialid}'::text[]
--- == read_only_layouts: part
-'{v1,v6,newsequentialid}'::text[]
+-- The table of layouts, one row each, as in the core's layout.hpp: where the number is, what it counts, the version (0
+-- for none), whether all ids or only new ones have it, and how new ids are made. {{layouts}} is an array of all names,
+-- {{layouts version=0,4 counts=net_ms}} one of those whose version is 0 or 4 and that count net_ms.
+-- == layouts: table
+layout             place          counts       version  labelled  made
+postgres           first_48       unix_ms      4        new       comb
+v7                 first_48       unix_ms      7        all       comb
+mssql              last_48        unix_ms      4        new       sorted
+oracle             first_48_net   unix_ms      4        new       sorted
+legacy             last_48        legacy_days  4        new       sorted
+legacy_postgres    first_48       legacy_days  4        new       sorted
+ramsey             first_48       unix_10us    4        all       sorted
+ramsey_end         last_48        unix_10us    4        all       sorted
+sequential_string  first_48       net_ms       0        new       sorted
+sequential_binary  first_48_net   net_ms       0        new       sorted
+sequential_end     last_48        net_ms       0        new       sorted
+process_ticks      last_64_mssql  net_ticks    0        new       process_ticks
+ticks              first_64       net_ticks    0        new       sorted
+hot                first_32       unix_s       8        new       hot
+v1                 v1_ticks       gregorian    1        all       none
+v6                 v6_ticks       gregorian    6        all       none
+newsequentialid    v1_windows     gregorian    1        all       none
 
 -- == check_layout: part
-  IF NOT ({{1}} = ANY ({{all_layouts}})) THEN
+  IF NOT ({{1}} = ANY ({{layouts}})) THEN
     RAISE EXCEPTION USING ERRCODE := '22023', MESSAGE := format('unrecognized layout "%s"', {{1}}),
-      HINT := format('Available layouts: %s.', array_to_string({{all_layouts}}, ', '));
+      HINT := format('Available layouts: %s.', array_to_string({{layouts}}, ', '));
   END IF;
 
 -- What the number of the layout {{1}} counts.
 -- == unit_of: part
-CASE WHEN {{1}} = ANY ('{postgres,v7,mssql,oracle}'::text[]) THEN '1 ms since 1970-01-01'
-          WHEN {{1}} = ANY ('{legacy,legacy_postgres}'::text[]) THEN '1/300 s since 1900-01-01'
-          WHEN {{1}} = ANY ('{process_ticks,ticks}'::text[]) THEN '100 ns since 0001-01-01'
-          WHEN {{1}} = ANY ({{read_only_layouts}}) THEN '100 ns since 1582-10-15'
-          WHEN {{1}} = 'hot' THEN '1 s since 1970-01-01'
-          ELSE '1 ms since 0001-01-01' END
+CASE WHEN {{1}} = ANY ({{layouts counts=unix_ms}}) THEN '1 ms since 1970-01-01'
+          WHEN {{1}} = ANY ({{layouts counts=unix_10us}}) THEN '10 us since 1970-01-01'
+          WHEN {{1}} = ANY ({{layouts counts=legacy_days}}) THEN '1/300 s since 1900-01-01'
+          WHEN {{1}} = ANY ({{layouts counts=net_ms}}) THEN '1 ms since 0001-01-01'
+          WHEN {{1}} = ANY ({{layouts counts=net_ticks}}) THEN '100 ns since 0001-01-01'
+          WHEN {{1}} = ANY ({{layouts counts=unix_s}}) THEN '1 s since 1970-01-01'
+          ELSE '100 ns since 1582-10-15' END
 
 -- The digits of the number of the layout {{1}}, the highest first.
 -- == digits_of: part
-CASE WHEN {{1}} = ANY ('{postgres,v7,legacy_postgres,sequential_string}'::text[]) THEN
-            left(hex, 12)
-          WHEN {{1}} = ANY ('{oracle,sequential_binary}'::text[]) THEN
-            concat(substr(hex, 7, 2), substr(hex, 5, 2), substr(hex, 3, 2),
-                              substr(hex, 1, 2), substr(hex, 11, 2), substr(hex, 9, 2))
-          WHEN {{1}} = 'process_ticks' THEN substr(hex, 21, 12) || substr(hex, 17, 4)
-          WHEN {{1}} = 'ticks' THEN left(hex, 16)
-          WHEN {{1}} = 'hot' THEN left(hex, 8)
-          WHEN {{1}} = 'v1' THEN
+CASE WHEN {{1}} = ANY ({{layouts place=first_48}}) THEN left(hex, 12)
+          WHEN {{1}} = ANY ({{layouts place=last_48}}) THEN right(hex, 12)
+          WHEN {{1}} = ANY ({{layouts place=first_48_net}}) THEN
+            concat(substr(hex, 7, 2), substr(hex, 5, 2), substr(hex, 3, 2), substr(hex, 1, 2),
+                   substr(hex, 11, 2), substr(hex, 9, 2))
+          WHEN {{1}} = ANY ({{layouts place=last_64_mssql}}) THEN substr(hex, 21, 12) || substr(hex, 17, 4)
+          WHEN {{1}} = ANY ({{layouts place=first_64}}) THEN left(hex, 16)
+          WHEN {{1}} = ANY ({{layouts place=first_32}}) THEN left(hex, 8)
+          WHEN {{1}} = ANY ({{layouts place=v1_ticks}}) THEN
             concat(substr(hex, 14, 3), substr(hex, 9, 4), left(hex, 8))
-          WHEN {{1}} = 'v6' THEN left(hex, 12) || substr(hex, 14, 3)
-          WHEN {{1}} = 'newsequentialid' THEN
-            concat(substr(hex, 16, 1), substr(hex, 13, 2),
-                              substr(hex, 11, 2),
-                              substr(hex, 9, 2), substr(hex, 7, 2), substr(hex, 5, 2),
-                              substr(hex, 3, 2), substr(hex, 1, 2))
-          ELSE substr(hex, 21, 12) END
+          WHEN {{1}} = ANY ({{layouts place=v6_ticks}}) THEN left(hex, 12) || substr(hex, 14, 3)
+          ELSE
+            concat(substr(hex, 16, 1), substr(hex, 13, 2), substr(hex, 11, 2), substr(hex, 9, 2), substr(hex, 7, 2),
+                   substr(hex, 5, 2), substr(hex, 3, 2), substr(hex, 1, 2)) END
 
 -- The number of the digits {{1}}.
 -- == number: part
 ('x' || lpad({{1}}, 16, '0'))::bit(64)::int8
 
--- Whether the id has the version that the layout {{1}} requires. True for layouts that require none.
+-- The digit of the version of the layout {{1}}.
+-- == version_of: part
+CASE WHEN {{1}} = ANY ({{layouts version=4}}) THEN '4'
+         WHEN {{1}} = ANY ({{layouts version=7}}) THEN '7'
+         WHEN {{1}} = ANY ({{layouts version=1}}) THEN '1'
+         WHEN {{1}} = ANY ({{layouts version=6}}) THEN '6'
+         ELSE '' END
+
+-- Whether the digit {{1}} of the id is the digit {{2}}, and its variant is that of RFC 9562.
 -- == has_version: part
-CASE WHEN {{1}} = 'v7' THEN substr(hex, 13, 1) = '7'
-         WHEN {{1}} = 'v1' THEN substr(hex, 13, 1) = '1'
-         WHEN {{1}} = 'v6' THEN substr(hex, 13, 1) = '6'
-         WHEN {{1}} = 'newsequentialid' THEN substr(hex, 15, 1) = '1'
-         ELSE true END
+((substr(hex, {{1}}, 1) = {{2}}) AND (strpos('89ab', substr(hex, 17, 1)) > 0))
 
 -- Sets `micros` to the time of `count`, or to NULL for ticks past the end of a day. Counts of 100 ns are unsigned.
 -- == micros_of_count: part
   micros := CASE
     WHEN unit = '1 ms since 1970-01-01' THEN count * 1000
+    WHEN unit = '10 us since 1970-01-01' THEN count * 10
     WHEN unit = '1 ms since 0001-01-01' THEN (count * 1000) - 62135596800000000
     WHEN unit = '1 s since 1970-01-01' THEN count * 1000000
     WHEN unit = '100 ns since 0001-01-01' THEN (((count >> 1) & 9223372036854775807) / 5) - 62135596800000000
@@ -75,6 +95,7 @@ CASE WHEN {{1}} = 'v7' THEN substr(hex, 13, 1) = '7'
 -- == count_of_micros: part
   count := CASE
     WHEN unit = '1 ms since 1970-01-01' THEN micros / 1000
+    WHEN unit = '10 us since 1970-01-01' THEN micros / 10
     WHEN unit = '1 ms since 0001-01-01' THEN (micros + 62135596800000000) / 1000
     WHEN unit = '1 s since 1970-01-01' THEN micros / 1000000
     WHEN unit = '100 ns since 0001-01-01' THEN ((micros + 62135596800000000) * 5) << 1
@@ -84,12 +105,13 @@ CASE WHEN {{1}} = 'v7' THEN substr(hex, 13, 1) = '7'
 
 -- The first and the last time that the number can contain.
 -- == first_of: part
-CASE WHEN unit = ANY ('{1 ms since 1970-01-01,1 s since 1970-01-01}'::text[])
+CASE WHEN unit = ANY ('{1 ms since 1970-01-01,10 us since 1970-01-01,1 s since 1970-01-01}'::text[])
               THEN '1970-01-01 00:00:00+00'::timestamptz
               WHEN unit = '1/300 s since 1900-01-01' THEN '1900-01-01 00:00:00+00'
               ELSE '0001-01-01 00:00:00+00' END
 -- == last_of: part
 CASE WHEN unit = '1 ms since 1970-01-01' THEN '10889-08-02 05:31:50.655999+00'::timestamptz
+              WHEN unit = '10 us since 1970-01-01' THEN '2059-03-13 02:56:07.106559+00'
               WHEN unit = '1 s since 1970-01-01' THEN '2106-02-07 06:28:15.999999+00'
               WHEN unit = '1/300 s since 1900-01-01' THEN '2079-06-06 23:59:59.999999+00'
               WHEN unit = '1 ms since 0001-01-01' THEN '8920-08-03 05:31:50.655999+00'
@@ -111,22 +133,20 @@ format('It is %s in uuid %s.', at, id)
 -- == put_count: part
   digits := encode(int8send(count), 'hex');
   hex := CASE
-    WHEN {{1}} = ANY ('{postgres,v7,legacy_postgres,sequential_string}'::text[]) THEN
-      substr(digits, 5) || substr(hex, 13)
-    WHEN {{1}} = ANY ('{oracle,sequential_binary}'::text[]) THEN
-      concat(substr(digits, 11, 2), substr(digits, 9, 2),
-                        substr(digits, 7, 2), substr(digits, 5, 2),
-                        substr(digits, 15, 2), substr(digits, 13, 2),
-                        substr(hex, 13))
-    WHEN {{1}} = 'process_ticks' THEN
+    WHEN {{1}} = ANY ({{layouts place=first_48}}) THEN substr(digits, 5) || substr(hex, 13)
+    WHEN {{1}} = ANY ({{layouts place=first_48_net}}) THEN
+      concat(substr(digits, 11, 2), substr(digits, 9, 2), substr(digits, 7, 2), substr(digits, 5, 2),
+             substr(digits, 15, 2), substr(digits, 13, 2), substr(hex, 13))
+    WHEN {{1}} = ANY ({{layouts place=last_64_mssql}}) THEN
       concat(left(hex, 16), substr(digits, 13), left(digits, 12))
-    WHEN {{1}} = 'ticks' THEN digits || substr(hex, 17)
-    WHEN {{1}} = 'hot' THEN substr(digits, 9) || substr(hex, 9)
+    WHEN {{1}} = ANY ({{layouts place=first_64}}) THEN digits || substr(hex, 17)
+    WHEN {{1}} = ANY ({{layouts place=first_32}}) THEN substr(digits, 9) || substr(hex, 9)
     ELSE left(hex, 20) || substr(digits, 5)
     END;
 
 -- == layout_variables: part
   hex text;
+  label text;
   unit text;
   digits text;
   count int8;
@@ -138,8 +158,10 @@ DECLARE
 BEGIN
 {{check_layout layout}}
   hex := encode(uuid_send(id), 'hex');
-  IF (layout = ANY ('{v7,v1,v6,newsequentialid}'::text[]))
-     AND NOT ({{has_version layout}} AND (strpos('89ab', substr(hex, 17, 1)) > 0)) THEN
+  label := {{version_of layout}};
+  IF (layout = ANY ({{layouts labelled=all}}))
+     AND NOT (CASE WHEN layout = ANY ({{layouts place=v1_windows}}) THEN {{has_version 15 label}}
+                   ELSE {{has_version 13 label}} END) THEN
     RETURN NULL;
   END IF;
   unit := {{unit_of layout}};
@@ -154,18 +176,17 @@ DECLARE
 {{layout_variables}}
 BEGIN
 {{check_layout layout}}
-  IF layout = ANY ({{read_only_layouts}}) THEN
+  IF layout = ANY ({{layouts made=none}}) THEN
     RAISE EXCEPTION USING ERRCODE := '22023', MESSAGE := format('ids of layout "%s" are only read', layout),
       HINT := format('A time can be set in the layouts %s.',
-                                array_to_string(({{all_layouts}})[1:12], ', '));
+                     array_to_string({{layouts made=comb,sorted,process_ticks,hot}}, ', '));
   END IF;
   unit := {{unit_of layout}};
 {{check_range layout of_argument}}
   hex := encode(uuid_send(base), 'hex');
-  IF layout = 'v7' THEN
-    hex := concat(left(hex, 12), '7', substr(hex, 14, 3),
-                             translate(substr(hex, 17, 1), '01234567cdef', '89ab89ab89ab'),
-                             substr(hex, 18));
+  IF layout = ANY ({{layouts labelled=all}}) THEN
+    hex := concat(left(hex, 12), {{version_of layout}}, substr(hex, 14, 3),
+                  translate(substr(hex, 17, 1), '01234567cdef', '89ab89ab89ab'), substr(hex, 18));
   END IF;
   micros := {{micros at}};
 {{count_of_micros}}
@@ -175,22 +196,21 @@ END
 
 -- == check_generation: part
 {{check_layout layout}}
-  IF layout = 'hot' THEN
-    RAISE EXCEPTION USING ERRCODE := '22023', MESSAGE := 'ids of layout "hot" need a shard',
+  IF layout = ANY ({{layouts made=hot}}) THEN
+    RAISE EXCEPTION USING ERRCODE := '22023', MESSAGE := format('ids of layout "%s" need a shard', layout),
       HINT := 'Use hot_uuid(shard) or hot_uuid(shard, at).';
-  ELSIF layout = ANY ({{read_only_layouts}}) THEN
+  ELSIF layout = ANY ({{layouts made=none}}) THEN
     RAISE EXCEPTION USING ERRCODE := '22023', MESSAGE := format('ids of layout "%s" are only read', layout),
       HINT := format('Use comb_uuid_v7(), or one of the layouts %s.',
-                                array_to_string(({{all_layouts}})[1:11], ', '));
+                     array_to_string({{layouts made=comb,sorted,process_ticks}}, ', '));
   END IF;
 
 -- Sets `hex` to 32 random digits. For layouts without a version, they come from two random uuids, without the digits of
 -- version and variant. For other layouts, they are a random uuid of version 4.
 -- == random_hex: part
   hex := encode(uuid_send(gen_random_uuid()), 'hex');
-  IF (strpos(layout, 'sequential') = 1) OR (strpos(layout, 'ticks') > 0) THEN
-    hex := concat(left(hex, 12), right(hex, 8),
-      left(encode(uuid_send(gen_random_uuid()), 'hex'), 12));
+  IF layout = ANY ({{layouts version=0}}) THEN
+    hex := concat(left(hex, 12), right(hex, 8), left(encode(uuid_send(gen_random_uuid()), 'hex'), 12));
   END IF;
 
 -- Sets `hex` to an id for the time `at`, with random digits around its number. Returns for layouts postgres and v7,
@@ -200,9 +220,9 @@ END
   unit := {{unit_of layout}};
 {{check_range layout of_argument}}
   micros := {{micros at}};
-  IF layout = 'postgres' THEN
+  IF layout = ANY ({{layouts made=comb version=4}}) THEN
 {{{{1}} 16384}}
-  ELSIF layout = 'v7' THEN
+  ELSIF layout = ANY ({{layouts made=comb version=7}}) THEN
 {{{{1}} 28672}}
   END IF;
 {{random_hex}}
@@ -219,9 +239,9 @@ BEGIN
 END
 
 -- The number does not contain the whole time. `rest` is the remainder in units of 2^-16 ms, which are 18 bits for ticks
--- of 1/300 s, and 16 bits for milliseconds. It goes into the bits that the layout's database compares next, from the
--- highest on, except those of version and variant. Ticks of 100 ns have no remainder, because the clock's reading is in
--- microseconds.
+-- of 1/300 s, 16 bits for milliseconds, and 10 bits for units of 10 us, moved to the highest of 18 bits. It goes into
+-- the bits that the layout's database compares next, from the highest on, except those of version and variant. Ticks of
+-- 100 ns have no remainder, because the clock's reading is in microseconds.
 -- == comb_generate: plpgsql
 DECLARE
 {{layout_variables}}
@@ -229,45 +249,44 @@ DECLARE
   random bytea;
   now int8;
   rest int4;
+  unused int4;
 BEGIN
 {{wait_for_clock}}
 {{hex_for_time return_new_uuid}}
-  now := micros;
-  random := decode(hex, 'hex');
-  IF strpos(layout, 'ticks') > 0 THEN
+  IF layout = ANY ({{layouts counts=net_ticks}}) THEN
     RETURN hex::uuid;
-  ELSIF unit = '1/300 s since 1900-01-01' THEN
+  END IF;
+  now := micros;
 {{micros_of_count}}
-    rest := {{stamp now}} - {{stamp micros}};
-    IF layout = 'legacy' THEN
-      random := {{set 8 128|((rest>>12)&63)}};
-      random := {{set 9 (rest>>4)&255}};
-      random := {{set 7 ((rest&15)<<4)|(get_byte(random,7)&15)}};
-    ELSE
-      random := {{set 6 64|((rest>>14)&15)}};
-      random := {{set 7 (rest>>6)&255}};
-      random := {{set 8 128|(rest&63)}};
-    END IF;
+  rest := {{stamp now}} - {{stamp micros}};
+  random := decode(hex, 'hex');
+  unused := CASE WHEN layout = ANY ({{layouts counts=legacy_days}}) THEN 0
+                 WHEN layout = ANY ({{layouts counts=unix_10us}}) THEN 8
+                 ELSE 2 END;
+  rest := (rest << unused)
+          | (get_byte(random, CASE WHEN layout = ANY ({{layouts place=last_48}}) THEN 9 ELSE 7 END)
+               & ((1 << unused) - 1));
+  IF layout = ANY ({{layouts version=0 place=first_48}}) THEN
+    random := {{set 6 rest>>10}};
+    random := {{set 7 (rest>>2)&255}};
+  ELSIF layout = ANY ({{layouts version=0 place=first_48_net}}) THEN
+    random := {{set 7 rest>>10}};
+    random := {{set 6 (rest>>2)&255}};
+  ELSIF layout = ANY ({{layouts version=0 place=last_48}}) THEN
+    random := {{set 8 rest>>10}};
+    random := {{set 9 (rest>>2)&255}};
+  ELSIF layout = ANY ({{layouts place=first_48}}) THEN
+    random := {{set 6 64|(rest>>14)}};
+    random := {{set 7 (rest>>6)&255}};
+    random := {{set 8 128|(rest&63)}};
+  ELSIF layout = ANY ({{layouts place=first_48_net}}) THEN
+    random := {{set 7 rest>>10}};
+    random := {{set 6 64|((rest>>6)&15)}};
+    random := {{set 8 128|(rest&63)}};
   ELSE
-    rest := {{fraction}};
-    IF layout = 'mssql' THEN
-      random := {{set 8 128|(rest>>10)}};
-      random := {{set 9 (rest>>2)&255}};
-      random := {{set 7 ((rest&3)<<6)|(get_byte(random,7)&63)}};
-    ELSIF layout = 'oracle' THEN
-      random := {{set 7 rest>>8}};
-      random := {{set 6 64|((rest>>4)&15)}};
-      random := {{set 8 128|(((rest&15)<<2)|(get_byte(random,8)&3))}};
-    ELSIF layout = 'sequential_binary' THEN
-      random := {{set 7 rest>>8}};
-      random := {{set 6 rest&255}};
-    ELSIF layout = 'sequential_string' THEN
-      random := {{set 6 rest>>8}};
-      random := {{set 7 rest&255}};
-    ELSE
-      random := {{set 8 rest>>8}};
-      random := {{set 9 rest&255}};
-    END IF;
+    random := {{set 8 128|(rest>>12)}};
+    random := {{set 9 (rest>>4)&255}};
+    random := {{set 7 ((rest&15)<<4)|(get_byte(random,7)&15)}};
   END IF;
   RETURN encode(random, 'hex')::uuid;
 END
@@ -282,9 +301,8 @@ set_byte(random, {{1}}, {{2}})
 -- == comb_convert: plpgsql
 DECLARE
 {{layout_variables}}
-  targets text;
+  targets text[];
   target_unit text;
-  label text;
   at timestamptz;
 BEGIN
 {{check_layout source}}
@@ -292,40 +310,41 @@ BEGIN
   unit := {{unit_of source}};
   target_unit := {{unit_of target}};
   targets := CASE
-    WHEN source = 'v7' THEN 'postgres, v7'
-    WHEN source = 'postgres' THEN
-      'postgres, v7, mssql, oracle, sequential_string, sequential_binary, sequential_end'
-    WHEN unit = ANY ('{1 ms since 1970-01-01,1 ms since 0001-01-01}'::text[]) THEN
-      'postgres, mssql, oracle, sequential_string, sequential_binary, sequential_end'
-    WHEN unit = '1/300 s since 1900-01-01' THEN 'postgres, mssql, oracle, legacy, legacy_postgres'
-    WHEN unit = '100 ns since 0001-01-01' THEN 'process_ticks, ticks'
-    ELSE '' END;
-  IF NOT (target = ANY (string_to_array(targets, ', '))) THEN
+    WHEN source = ANY ({{layouts version=7}}) THEN {{layouts place=first_48 counts=unix_ms}}
+    WHEN source = ANY ({{layouts place=first_48 counts=unix_ms}}) THEN {{layouts counts=unix_ms,net_ms,unix_10us}}
+    WHEN source = ANY ({{layouts counts=unix_ms}}) THEN {{layouts version=0,4 counts=unix_ms,net_ms,unix_10us}}
+    WHEN source = ANY ({{layouts counts=net_ms}}) THEN {{layouts labelled=new counts=unix_ms,net_ms}}
+    WHEN source = ANY ({{layouts counts=legacy_days}}) THEN {{layouts labelled=new counts=unix_ms,legacy_days}}
+    WHEN source = ANY ({{layouts counts=unix_10us}}) THEN {{layouts counts=unix_10us}}
+    WHEN source = ANY ({{layouts counts=net_ticks}}) THEN {{layouts counts=net_ticks}}
+    ELSE '{}'::text[] END;
+  IF NOT (target = ANY (targets)) THEN
     RAISE EXCEPTION USING ERRCODE := '22023',
       MESSAGE := format('cannot convert ids of layout "%s" to layout "%s"', source, target),
       DETAIL := CASE
-        WHEN source = ANY ({{read_only_layouts}}) THEN format('Ids of layout "%s" are only read.', source)
-        WHEN target = ANY ({{read_only_layouts}}) THEN format('Ids of layout "%s" are only read.', target)
-        WHEN (source = 'hot') OR (target = 'hot') THEN 'A hot id contains whole seconds and a shard.'
+        WHEN source = ANY ({{layouts made=none}}) THEN format('Ids of layout "%s" are only read.', source)
+        WHEN target = ANY ({{layouts made=none}}) THEN format('Ids of layout "%s" are only read.', target)
+        WHEN (source = ANY ({{layouts made=hot}})) OR (target = ANY ({{layouts made=hot}})) THEN 'A hot id contains whole seconds and a shard.'
         WHEN unit <> target_unit THEN format('One counts %s, the other %s.', unit, target_unit)
         ELSE 'Version 7 has its time in the place of layout "postgres" only.' END,
-      HINT := CASE WHEN targets = '' THEN format('Ids of layout "%s" convert to no other.', source)
-                   ELSE format('From "%s", ids convert to %s.', source, targets) END;
+      HINT := CASE WHEN cardinality(targets) = 0 THEN format('Ids of layout "%s" convert to no other.', source)
+                   ELSE format('From "%s", ids convert to %s.', source, array_to_string(targets, ', ')) END;
   ELSIF source = target THEN
     RETURN id;
   END IF;
 
   hex := encode(uuid_send(id), 'hex');
-  IF (source = 'v7') OR (target = 'v7') THEN
-    label := CASE WHEN source = 'v7' THEN '7' ELSE '4' END;
-    IF (substr(hex, 13, 1) <> label) OR (strpos('89ab', substr(hex, 17, 1)) = 0) THEN
+  IF (source = ANY ({{layouts labelled=all}})) OR (target = ANY ({{layouts labelled=all}})) THEN
+    label := {{version_of source}};
+    IF NOT {{has_version 13 label}} THEN
       RAISE EXCEPTION USING ERRCODE := '22023',
         MESSAGE := format(
           'uuid must be of version %s with the variant of RFC 9562 to be converted from "%s" to "%s"',
           label, source, target),
         DETAIL := format('It is %s.', id);
+    ELSIF label <> ({{version_of target}}) THEN
+      RETURN overlay(hex, {{version_of target}}, 13)::uuid;
     END IF;
-    RETURN overlay(hex, CASE WHEN source = 'v7' THEN '4' ELSE '7' END, 13)::uuid;
   END IF;
 
   digits := {{digits_of source}};
@@ -342,7 +361,8 @@ BEGIN
 {{check_range target of_uuid}}
 {{count_of_micros}}
   END IF;
-  IF (source = ANY ({{at_end}})) <> (target = ANY ({{at_end}})) THEN
+  IF (source = ANY ({{layouts place=last_48,last_64_mssql}}))
+     <> (target = ANY ({{layouts place=last_48,last_64_mssql}})) THEN
     hex := CASE
       WHEN unit = '100 ns since 0001-01-01' THEN right(hex, 16) || left(hex, 16)
       ELSE concat(right(hex, 12), substr(hex, 13, 8), left(hex, 12)) END;
@@ -350,10 +370,6 @@ BEGIN
 {{put_count target}}
   RETURN hex::uuid;
 END
-
--- The layouts with the number in the second half of the id.
--- == at_end: part
-'{mssql,legacy,sequential_end,process_ticks}'::text[]
 
 -- == comb_to_mssql: plpgsql
 DECLARE
@@ -381,7 +397,7 @@ BEGIN ATOMIC
   SELECT l.layout, t.at,
          COALESCE((t.at >= '2000-01-01 00:00:00+00'::timestamptz)
                     AND (t.at <= (transaction_timestamp() + '24:00:00'::interval)), false)
-  FROM unnest({{all_layouts}}) WITH ORDINALITY AS l (layout, n),
+  FROM unnest({{layouts}}) WITH ORDINALITY AS l (layout, n),
        LATERAL (SELECT comb_timestamp(id, l.layout) AS at) AS t
   ORDER BY l.n;
 END

@@ -72,13 +72,12 @@ const uuid_layout& layout_arg(FunctionCallInfo fcinfo, int n) {
 }
 
 [[noreturn]] void report_cannot_generate(const uuid_layout& layout) {
-  if (layout.generation == generation::hot)
+  if (layout.needs_shard())
     ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("ids of layout \"%s\" need a shard", layout.name),
             errhint("Use hot_uuid(shard) or hot_uuid(shard, at)."));
   ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("ids of layout \"%s\" are only read", layout.name),
-          errhint("Use comb_uuid_v7(), or one of the layouts %s.", list_layouts([](const uuid_layout& other) {
-                    return !other.read_only() && other.generation != generation::hot;
-                  })));
+          errhint("Use comb_uuid_v7(), or one of the layouts %s.",
+                  list_layouts([](const uuid_layout& other) { return !other.read_only() && !other.needs_shard(); })));
 }
 
 uuid random_uuid() { return uuid::from({random_word(), random_word()}); }
@@ -116,7 +115,7 @@ COMB_FUNCTION(comb_generate) {
 
 COMB_FUNCTION(comb_generate_at) {
   const uuid_layout& layout = layout_arg(fcinfo, 0);
-  if (layout.read_only() || layout.generation == generation::hot) report_cannot_generate(layout);
+  if (layout.read_only() || layout.needs_shard()) report_cannot_generate(layout);
   const sys_micros at = layout_time(PG_GETARG_TIMESTAMPTZ(1), layout);
   if (layout.generation == generation::comb) return labelled_at(at, layout.version);
   return uuid_result(uuid_from_number(layout.encoding.encode(at), layout, random_uuid()));
@@ -133,7 +132,7 @@ COMB_FUNCTION(comb_set_timestamp) {
 }
 
 COMB_FUNCTION(comb_timestamp_layout) {
-  const std::optional<sys_micros> at = time_readers[row_of(layout_arg(fcinfo, 1))](uuid_arg(fcinfo, 0));
+  const std::optional<sys_micros> at = comb::comb_timestamp(uuid_arg(fcinfo, 0), layout_arg(fcinfo, 1));
   if (!at) PG_RETURN_NULL();
   return TimestampTzGetDatum(to_timestamptz(*at));
 }
@@ -145,7 +144,7 @@ namespace {
   const char* why;
   if (from.read_only() || to.read_only())
     why = psprintf("Ids of layout \"%s\" are only read.", from.read_only() ? from.name : to.name);
-  else if (from.generation == generation::hot || to.generation == generation::hot)
+  else if (from.needs_shard() || to.needs_shard())
     why = "A hot id contains whole seconds and a shard.";
   else if (from.encoding != to.encoding)
     why = psprintf("One counts %s, the other %s.", from.encoding.unit, to.encoding.unit);

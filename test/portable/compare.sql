@@ -120,13 +120,13 @@ SELECT 'times by layout' AS arguments, count(*) > 10000 AS enough,
   count(*) FILTER (WHERE ours LIKE '22___ |%') > 1000 AS errors,
   count(*) FILTER (WHERE ours IS DISTINCT FROM theirs) AS comb_set_timestamp,
   min(ours || ' <> ' || theirs) FILTER (WHERE ours <> theirs) AS example
-FROM times JOIN layouts ON times.n % 15 = layouts.n - 1 OR times.n > 110000 JOIN ids ON ids.n = times.n % 100000 + 1,
+FROM times JOIN layouts ON times.n % 17 = layouts.n - 1 OR times.n > 110000 JOIN ids ON ids.n = times.n % 100000 + 1,
   pg_temp.outcomes(format('comb_set_timestamp(%L, %L, %L)', id, at, layout)) AS o;
 SELECT 'pairs of layouts' AS arguments, count(*) > 10000 AS enough,
   count(*) FILTER (WHERE ours LIKE '22___ |%') > 1000 AS errors,
   count(*) FILTER (WHERE ours IS DISTINCT FROM theirs) AS comb_convert,
   min(ours || ' <> ' || theirs) FILTER (WHERE ours <> theirs) AS example
-FROM ids JOIN layouts AS s ON true JOIN layouts AS t ON ids.n % 225 = (s.n - 1) * 15 + t.n - 1 OR ids.n = 0,
+FROM ids JOIN layouts AS s ON true JOIN layouts AS t ON ids.n % 289 = (s.n - 1) * 17 + t.n - 1 OR ids.n = 0,
   pg_temp.outcomes(format('comb_convert(%L, %L, %L)', id, s.layout, t.layout)) AS o;
 
 -- Ids of a layout for a given time contain the same time. The same bits of them are random.
@@ -153,9 +153,9 @@ FROM masks AS a JOIN masks AS b USING (layout) WHERE a.of = 'comb' AND b.of = 'p
 SELECT layout, count(*) FILTER (WHERE place <= before) AS not_greater
 FROM (SELECT layout, place, lag(place) OVER (PARTITION BY layout ORDER BY n) AS before
       FROM (SELECT l.layout, m.n, comb.comb_generate(l.layout) AS id
-            FROM layouts AS l, generate_series(1, 1000) AS m (n) WHERE l.n <= 11) AS made,
+            FROM layouts AS l, generate_series(1, 1000) AS m (n) WHERE l.n <= 13) AS made,
         LATERAL (SELECT CASE
-          WHEN layout IN ('mssql', 'legacy', 'sequential_end', 'process_ticks') THEN public.comb_from_mssql(id)
+          WHEN layout IN ('mssql', 'legacy', 'ramsey_end', 'sequential_end', 'process_ticks') THEN public.comb_from_mssql(id)
           WHEN layout IN ('oracle', 'sequential_binary') THEN
             regexp_replace(id::text, '(..)(..)(..)(..)-(..)(..)-(..)(..)', '\4\3\2\1-\6\5-\8\7')::uuid
           ELSE id END AS place) AS p) AS o

@@ -32,22 +32,25 @@ namespace {
 // A kind of id: how to make it, and where its bits are.
 //
 // The bytes are in PostgreSQL's order, or in that of .NET's ToByteArray (`raw`). The first `stamp_bits` bits contain
-// the stamp, with version and variant in between. The `random_bits` random bits follow.
+// the stamp, with version and variant in between. The `random_bits` random bits follow, from the bit `random_from` on.
 struct id_kind {
   const char* name;
   const char* expression;
   int stamp_bits;
   int random_bits;
   bool raw = false;
+  int random_from = stamp_bits;
 };
 
 constexpr id_kind kinds[] = {
     {"comb_uuid", "comb_uuid()", 70, 58},
-    {"hot_uuid", "hot_uuid(g * 7919 % 1000 - 500)", 58, 38},
+    {"hot_uuid", "hot_uuid(g * 7919 % 1000 - 500)", 62, 30, false, 66},
     {"mssql", "comb_from_mssql(comb_generate('mssql'))", 66, 62},
     {"oracle", "comb_generate('oracle')", 70, 58, true},
     {"legacy", "comb_from_mssql(comb_generate('legacy'))", 68, 60},
     {"legacy_postgres", "comb_generate('legacy_postgres')", 72, 56},
+    {"ramsey", "comb_generate('ramsey')", 62, 66},
+    {"ramsey_end", "comb_from_mssql(comb_generate('ramsey_end'))", 60, 68},
     {"sequential_string", "comb_generate('sequential_string')", 64, 64},
     {"sequential_binary", "comb_generate('sequential_binary')", 64, 64, true},
     {"sequential_end", "comb_from_mssql(comb_generate('sequential_end'))", 64, 64},
@@ -175,7 +178,7 @@ int main(int argc, char** argv) {
   const long same_stamp = count_repeated(all, [&kind](const id& one) { return one.bits(0, kind.stamp_bits); });
   const long same_random =
       kind.random_bits
-          ? count_repeated(all, [&kind](const id& one) { return one.bits(kind.stamp_bits, kind.random_bits); })
+          ? count_repeated(all, [&kind](const id& one) { return one.bits(kind.random_from, kind.random_bits); })
           : 0;
 
   std::printf(

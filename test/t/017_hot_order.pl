@@ -27,8 +27,8 @@ my $byte_array =
 # For each kind of id, an expression for hexadecimal digits that sort as the kind's own database sorts its ids.
 my %sorted = (
 	hot => q{hot_uuid(-n)::text},
-	(map { ($_ => "comb_generate('$_')::text") } qw(legacy_postgres sequential_string ticks)),
-	(map { ($_ => "comb_from_mssql(comb_generate('$_'))::text") } qw(mssql legacy sequential_end process_ticks)),
+	(map { ($_ => "comb_generate('$_')::text") } qw(legacy_postgres ramsey sequential_string ticks)),
+	(map { ($_ => "comb_from_mssql(comb_generate('$_'))::text") } qw(mssql legacy ramsey_end sequential_end process_ticks)),
 	(map { ($_ => sprintf $byte_array, $_) } qw(oracle sequential_binary)));
 my @kinds = sort keys %sorted;
 my $query = 'SELECT ' . join(', ', @sorted{@kinds}) . ' FROM generate_series(1, 5) AS n';

@@ -37,7 +37,8 @@ is($node->safe_psql('postgres',
 
 my $stress = Comb::build_stress();
 for my $layout (
-	qw(mssql oracle legacy legacy_postgres sequential_string sequential_binary sequential_end process_ticks ticks))
+	qw(mssql oracle legacy legacy_postgres ramsey ramsey_end sequential_string sequential_binary sequential_end
+	process_ticks ticks))
 {
 	ok(Comb::run_stress($stress, $node, $_, 1_000_000, 'server', $layout),
 		"$layout: a million ids of $_ sessions ascend")

@@ -21,16 +21,20 @@ using names = std::set<std::string>;
 const std::map<std::string, names> targets = [] {
   const names unix_ms_layouts = {"postgres", "mssql", "oracle"};
   const names net_ms_layouts = {"sequential_string", "sequential_binary", "sequential_end"};
-  names of_ms = unix_ms_layouts;
-  of_ms.insert(net_ms_layouts.begin(), net_ms_layouts.end());
-  names of_legacy = unix_ms_layouts;
-  of_legacy.insert({"legacy", "legacy_postgres"});
+  const names ramsey_layouts = {"ramsey", "ramsey_end"}, legacy_layouts = {"legacy", "legacy_postgres"};
+  const auto both = [](names a, const names& b) {
+    a.insert(b.begin(), b.end());
+    return a;
+  };
+  const names of_net_ms = both(unix_ms_layouts, net_ms_layouts), of_unix_ms = both(of_net_ms, ramsey_layouts);
 
   std::map<std::string, names> all;
-  for (const auto& name : of_ms) all[name] = of_ms;
+  for (const auto& name : unix_ms_layouts) all[name] = of_unix_ms;
+  for (const auto& name : net_ms_layouts) all[name] = of_net_ms;
+  for (const auto& name : ramsey_layouts) all[name] = ramsey_layouts;
+  for (const auto& name : legacy_layouts) all[name] = both(unix_ms_layouts, legacy_layouts);
   all["postgres"].insert("v7");
   all["v7"] = {"v7", "postgres"};
-  all["legacy"] = all["legacy_postgres"] = of_legacy;
   all["process_ticks"] = all["ticks"] = {"process_ticks", "ticks"};
   for (const char* none : {"hot", "v1", "v6", "newsequentialid"}) all[none] = {};
   return all;
@@ -38,16 +42,16 @@ const std::map<std::string, names> targets = [] {
 
 const uuid_layout& named(const char* name) { return *find_layout(name); }
 
-// A random id of a layout, with a time from 1970 to 2079, which all layouts can contain. Half of the ids with the
+// A random id of a layout, with a time from 1970 to 2059, which all layouts can contain. Half of the ids with the
 // encoding legacy_days have ticks at the end of the day, or past it.
 uuid valid_id(const uuid_layout& layout, std::mt19937_64& random) {
   const uuid any = uuid::from({random(), random()});
   if (layout.encoding == legacy_days) {
-    const std::uint64_t day = 25'567 + random() % (65'536 - 25'567);
+    const std::uint64_t day = 25'567 + random() % 32'577;
     const std::uint64_t tick = random() % 2 ? random() % 25'920'003 : 25'919'990 + random() % 13;
     return uuid_from_number(day << 32 | tick, layout, any);
   }
-  const sys_micros at = from_unix_micros(static_cast<std::int64_t>(random() % 3'453'321'600'000'000));
+  const sys_micros at = from_unix_micros(static_cast<std::int64_t>(random() % 2'814'600'000'000'000));
   return uuid_from_number(layout.encoding.encode(at), layout, any);
 }
 
@@ -95,7 +99,7 @@ TEST(Convert, ReturnsTheSameIdWhenConvertedBack) {
       ASSERT_EQ(back.id, id) << from.name << " to " << to.name;
     }
   });
-  EXPECT_EQ(both_ways, 36 + 4 + 4 + 3);  // layouts of 1 ms, of legacy ticks, of ticks of 100 ns, and v7
+  EXPECT_EQ(both_ways, 36 + 4 + 4 + 4 + 3);  // layouts of 1 ms, of legacy ticks, of 100 ns, of 10 us, and v7
 }
 
 TEST(Convert, KeepsTheTimeAndTheOrderOfTimes) {
@@ -168,6 +172,15 @@ TEST(Convert, BetweenPostgresAndV7RequiresTheVersion) {
     }
 }
 
+TEST(Convert, ToRamseyRequiresVersion4) {
+  std::mt19937_64 random(8);
+  const uuid id = valid_id(named("mssql"), random);
+  EXPECT_EQ(comb_convert(id, named("mssql"), named("ramsey")).outcome, outcome::done);
+  EXPECT_EQ(comb_convert(with_version(id, version::v1), named("mssql"), named("ramsey")).outcome,
+            outcome::wrong_version);
+  EXPECT_EQ(comb_convert(with_version(id, version::v1), named("ramsey"), named("ramsey")).outcome, outcome::done);
+}
+
 TEST(Convert, ToAnotherEncodingRequiresATimeInItsRange) {
   const uuid_layout &legacy = named("legacy"), &sequential = named("sequential_end"), &mssql = named("mssql");
   const auto outcome = [](std::uint64_t count, const uuid_layout& from, const uuid_layout& to) {
@@ -178,6 +191,12 @@ TEST(Convert, ToAnotherEncodingRequiresATimeInItsRange) {
   EXPECT_EQ(outcome(ms_1970 - 1, sequential, mssql), outcome::out_of_range);
   EXPECT_EQ(outcome(low_48 - ms_1970, mssql, sequential), outcome::done);
   EXPECT_EQ(outcome(low_48 - ms_1970 + 1, mssql, sequential), outcome::out_of_range);
+  const auto to_ramsey = [](std::uint64_t count) {
+    const uuid id = with_version(first_48.set({}, count), version::v4);
+    return comb_convert(id, named("postgres"), named("ramsey")).outcome;
+  };
+  EXPECT_EQ(to_ramsey(low_48 / 100), outcome::done);
+  EXPECT_EQ(to_ramsey(low_48 / 100 + 1), outcome::out_of_range);
   EXPECT_EQ(outcome(day_1970, legacy, mssql), outcome::done);
   EXPECT_EQ(outcome(day_1970 - (1ull << 32), legacy, mssql), outcome::out_of_range);
   EXPECT_EQ(outcome(day_1970 + 25'920'002, legacy, mssql), outcome::done);

@@ -48,8 +48,8 @@ TEST(Layout, IsFoundByItsWholeName) {
 }
 
 TEST(Layout, SetTimeIsReadBackAtTheLayoutsResolution) {
-  const std::map<std::string, std::int64_t> resolution = {
-      {"postgres", 1000}, {"hot", 1'000'000}, {"ticks", 1}, {"process_ticks", 1}};
+  const std::map<std::string, std::int64_t> resolution = {{"postgres", 1000},   {"hot", 1'000'000}, {"ticks", 1},
+                                                          {"process_ticks", 1}, {"ramsey", 10},     {"ramsey_end", 10}};
   std::mt19937_64 random(1);
   for (const uuid_layout& one : layouts) {
     if (one.read_only() || one.encoding == legacy_days) continue;
@@ -70,6 +70,8 @@ TEST(Layout, SettingATimeChangesOnlyTheBytesOfTheTime) {
                                                     {"oracle", "TTTTTT.........."},
                                                     {"legacy", "..........TTTTTT"},
                                                     {"legacy_postgres", "TTTTTT.........."},
+                                                    {"ramsey", "TTTTTT.........."},
+                                                    {"ramsey_end", "..........TTTTTT"},
                                                     {"sequential_string", "TTTTTT.........."},
                                                     {"sequential_binary", "TTTTTT.........."},
                                                     {"sequential_end", "..........TTTTTT"},
@@ -79,10 +81,9 @@ TEST(Layout, SettingATimeChangesOnlyTheBytesOfTheTime) {
   std::mt19937_64 random(2);
   for (const uuid_layout& one : layouts) {
     if (one.read_only()) continue;
-    const bool v7 = one.version == version::v7;
     uuid changed;
     for (int i = 0; i < 1000; ++i) {
-      const uuid base = v7 ? with_version(any_uuid(random), version::v7) : any_uuid(random);
+      const uuid any = any_uuid(random), base = one.requires_version() ? with_version(any, one.version) : any;
       const uuid id = comb_set_timestamp(base, between(random, one.encoding.earliest, one.encoding.latest), one);
       for (int byte = 0; byte < 16; ++byte) changed.bytes[byte] |= id.bytes[byte] ^ base.bytes[byte];
     }
@@ -109,6 +110,7 @@ TEST(Layout, NewIdsHaveTheVersionOfTheirLayout) {
 
 TEST(Layout, RangesEndAtTheHighestNumber) {
   const std::map<std::string, std::uint64_t> most = {{"postgres", low_48},
+                                                     {"ramsey", low_48},
                                                      {"sequential_end", low_48},
                                                      {"hot", 0xffffffff},
                                                      {"legacy", 0xffffull << 32 | 25'919'999},
@@ -124,7 +126,8 @@ TEST(Layout, RangesEndAtTheHighestNumber) {
   }
   EXPECT_EQ(named("legacy").encoding.earliest, from_unix_micros(-2'208'988'800'000'000));                 // 1900-01-01
   EXPECT_EQ(named("legacy").encoding.latest + microseconds{1}, from_unix_micros(3'453'321'600'000'000));  // 2079-06-07
-  EXPECT_EQ(named("sequential_end").encoding.earliest, from_unix_micros(-62'135'596'800'000'000));        // 0001-01-01
+  EXPECT_EQ(named("ramsey").encoding.latest, from_unix_micros(2'814'749'767'106'559));  // 2059-03-13 02:56:07
+  EXPECT_EQ(named("sequential_end").encoding.earliest, from_unix_micros(-62'135'596'800'000'000));  // 0001-01-01
   EXPECT_EQ(named("process_ticks").encoding.earliest, from_unix_micros(-62'135'596'800'000'000));
 }
 
@@ -157,7 +160,7 @@ TEST(Legacy, TicksPastTheDayAreReadAsItsLastMilliseconds) {
 
 TEST(Layout, IdsWithoutARequiredVersionHaveNoTime) {
   std::mt19937_64 random(4);
-  for (const char* name : {"v7", "v1", "v6", "newsequentialid"}) {
+  for (const char* name : {"v7", "ramsey", "ramsey_end", "v1", "v6", "newsequentialid"}) {
     const uuid_layout& one = named(name);
     for (int i = 0; i < 1000; ++i) {
       const uuid id = make_id(one, noon + microseconds{i * 1000}, random);
@@ -167,7 +170,7 @@ TEST(Layout, IdsWithoutARequiredVersionHaveNoTime) {
       ASSERT_FALSE(comb_timestamp(other_variant, one) || comb_timestamp(other_version, one)) << name;
     }
   }
-  // Layouts of version 4 do not require it.
+  // Other layouts of version 4 do not require it.
   for (const char* name : {"postgres", "mssql", "oracle", "legacy", "legacy_postgres"})
     for (int i = 0; i < 1000; ++i) {
       const uuid id = comb_set_timestamp(any_uuid(random), noon, named(name));
@@ -197,6 +200,7 @@ std::string sorted_bytes(const uuid& id, const std::string& name) {
   const std::map<std::string, std::vector<int>> orders = {
       {"mssql", {10, 11, 12, 13, 14, 15, 8, 9, 7, 6, 5, 4, 3, 2, 1, 0}},  // SQL Server
       {"legacy", {10, 11, 12, 13, 14, 15, 8, 9, 7, 6, 5, 4, 3, 2, 1, 0}},
+      {"ramsey_end", {10, 11, 12, 13, 14, 15, 8, 9, 7, 6, 5, 4, 3, 2, 1, 0}},
       {"sequential_end", {10, 11, 12, 13, 14, 15, 8, 9, 7, 6, 5, 4, 3, 2, 1, 0}},
       {"oracle", {3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15}},  // .NET's ToByteArray
       {"sequential_binary", {3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15}}};
@@ -245,6 +249,8 @@ TEST(Sorted, OnlyStampAndVersionAreNotRandom) {
                                                     {"oracle", "ffffffff-ffff-ffff-fc00-000000000000"},
                                                     {"legacy", "00000000-0000-f0f0-ffff-ffffffffffff"},
                                                     {"legacy_postgres", "ffffffff-ffff-ffff-ff00-000000000000"},
+                                                    {"ramsey", "ffffffff-ffff-fffc-c000-000000000000"},
+                                                    {"ramsey_end", "00000000-0000-f000-fff0-ffffffffffff"},
                                                     {"sequential_string", "ffffffff-ffff-ffff-0000-000000000000"},
                                                     {"sequential_binary", "ffffffff-ffff-ffff-0000-000000000000"},
                                                     {"sequential_end", "00000000-0000-0000-ffff-ffffffffffff"},

@@ -16,15 +16,16 @@ namespace comb {
 // Whether ids of one layout can become ids of another, so that no two different ids become the same.
 //
 // Layouts with the same encoding differ only in their field. The two encodings of 1 ms can be converted into each
-// other. The ticks of legacy can be converted into Unix milliseconds, but not back, because a tick is longer than a
-// millisecond. Layout "v7" is layout "postgres" with another version.
+// other. The ticks of legacy can be converted into Unix milliseconds, and Unix milliseconds into units of 10 us, but
+// not back: several numbers would become one. Layout "v7" is layout "postgres" with another version.
 constexpr bool can_convert(const uuid_layout& from, const uuid_layout& to) noexcept {
-  if (from.read_only() || to.read_only() || from.generation == generation::hot || to.generation == generation::hot)
-    return false;
-  if (from.requires_version() || to.requires_version()) return from.field == to.field && from.encoding == to.encoding;
+  if (from.read_only() || to.read_only() || from.needs_shard() || to.needs_shard()) return false;
+  if (from.version != to.version && (from.requires_version() || to.requires_version()))
+    return from.field == to.field && from.encoding == to.encoding;
   return from.encoding == to.encoding || (from.encoding == net_ms && to.encoding == unix_ms) ||
          (from.encoding == unix_ms && to.encoding == net_ms) ||
-         (from.encoding == legacy_days && to.encoding == unix_ms);
+         (from.encoding == legacy_days && to.encoding == unix_ms) ||
+         (from.encoding == unix_ms && to.encoding == unix_10us);
 }
 
 // The id with its ends exchanged. For a number of 64 bits, these are its halves. For a number of 48 bits, they are
@@ -49,10 +50,10 @@ struct conversion {
 // The id in another layout. can_convert() must be true for the two. The number moves to its new place, and what was
 // there moves to the old place of the number.
 constexpr conversion comb_convert(const uuid& id, const uuid_layout& from, const uuid_layout& to) noexcept {
-  // Between postgres and v7, only the version changes.
-  if (from.version != to.version && (from.requires_version() || to.requires_version())) {
+  // An id that lacks the version of its layout would not be read in the other one.
+  if (&from != &to && (from.requires_version() || to.requires_version())) {
     if (!has_version(id, from.version)) return {outcome::wrong_version, {}};
-    return {outcome::done, with_version(id, to.version)};
+    if (from.version != to.version) return {outcome::done, with_version(id, to.version)};
   }
 
   std::uint64_t number = from.field.get(id);

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <ratio>
 
 #include "generator.hpp"
 #include "time.hpp"
@@ -13,10 +14,7 @@
 
 namespace comb {
 
-enum class encoding_id : std::uint8_t { unix_ms, unix_s, net_ms, net_ticks, legacy_days, gregorian };
-
 struct time_encoding {
-  encoding_id id;
   const char* unit;  // for error messages
   // The times that the number can contain. Not set for encodings that are only read.
   sys_micros earliest = {}, latest = {};
@@ -27,7 +25,8 @@ struct time_encoding {
   // The number of a time from `earliest` to `latest`, rounded down.
   std::uint64_t (*encode)(sys_micros at) noexcept = nullptr;
 
-  constexpr bool operator==(const time_encoding& other) const noexcept { return id == other.id; }
+  // Each encoding is one object, below.
+  constexpr bool operator==(const time_encoding& other) const noexcept { return this == &other; }
 };
 
 inline constexpr sys_micros year_0001 = sys_micros{-std::chrono::days{719'162}};
@@ -45,7 +44,6 @@ constexpr sys_micros time_since(sys_micros origin, std::uint64_t units) noexcept
 }
 
 inline constexpr time_encoding unix_ms{
-    .id = encoding_id::unix_ms,
     .unit = "1 ms since 1970-01-01",
     .earliest = min_stamp_time,
     .latest = max_stamp_time,
@@ -55,16 +53,25 @@ inline constexpr time_encoding unix_ms{
     .encode = [](sys_micros at) noexcept { return units_since<std::chrono::milliseconds>(year_1970, at); }};
 
 inline constexpr time_encoding unix_s{
-    .id = encoding_id::unix_s,
     .unit = "1 s since 1970-01-01",
     .earliest = year_1970,
     .latest = year_1970 + std::chrono::seconds{std::int64_t{1} << 32} - std::chrono::microseconds{1},
     .decode = [](std::uint64_t s) noexcept { return std::optional{time_since<std::chrono::seconds>(year_1970, s)}; },
     .encode = [](sys_micros at) noexcept { return units_since<std::chrono::seconds>(year_1970, at); }};
 
+// The clock of ramsey/uuid's CombGenerator. The number has 48 bits, which last until 2059-03-13 02:56:07 UTC.
+using ten_micros = std::chrono::duration<std::int64_t, std::ratio<1, 100'000>>;
+
+inline constexpr time_encoding unix_10us{
+    .unit = "10 us since 1970-01-01",
+    .earliest = year_1970,
+    .latest = year_1970 + ten_micros{std::int64_t{1} << 48} - std::chrono::microseconds{1},
+    .rest_bits = 10,  // 10 us are 655.36 units of the stamp
+    .decode = [](std::uint64_t count) noexcept { return std::optional{time_since<ten_micros>(year_1970, count)}; },
+    .encode = [](sys_micros at) noexcept { return units_since<ten_micros>(year_1970, at); }};
+
 // The milliseconds of .NET's DateTime. The number has 48 bits, which last until the year 8920.
 inline constexpr time_encoding net_ms{
-    .id = encoding_id::net_ms,
     .unit = "1 ms since 0001-01-01",
     .earliest = year_0001,
     .latest = year_0001 + std::chrono::milliseconds{std::int64_t{1} << 48} - std::chrono::microseconds{1},
@@ -76,7 +83,6 @@ inline constexpr time_encoding net_ms{
 inline constexpr std::uint64_t ticks_from_0001_to_1970 = units_since<sys_ticks::duration>(year_0001, year_1970);
 
 inline constexpr time_encoding net_ticks{
-    .id = encoding_id::net_ticks,
     .unit = "100 ns since 0001-01-01",
     .earliest = year_0001,
     // The last microsecond all of whose ticks fit into the number.
@@ -100,7 +106,6 @@ inline constexpr std::uint64_t legacy_ticks_per_day = 25'920'000;
 inline constexpr std::uint64_t legacy_ticks_max = legacy_ticks_per_day + 2;
 
 inline constexpr time_encoding legacy_days{
-    .id = encoding_id::legacy_days,
     .unit = "1/300 s since 1900-01-01",
     .earliest = year_1900,
     .latest = year_1900 + std::chrono::days{65'536} - std::chrono::microseconds{1},
@@ -124,8 +129,8 @@ inline constexpr time_encoding legacy_days{
 
 // RFC 9562, section 5.1.
 inline constexpr time_encoding gregorian{
-    .id = encoding_id::gregorian, .unit = "100 ns since 1582-10-15", .decode = [](std::uint64_t ticks) noexcept {
-      return std::optional{time_from_gregorian(ticks)};
-    }};
+    .unit = "100 ns since 1582-10-15",
+    .decode = [](std::uint64_t ticks) noexcept { return std::optional{time_from_gregorian(ticks)}; },
+};
 
 }  // namespace comb

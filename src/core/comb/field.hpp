@@ -11,20 +11,7 @@
 
 namespace comb {
 
-enum class field_id : std::uint8_t {
-  first_48,
-  first_48_net,
-  last_48,
-  first_64,
-  last_64_mssql,
-  first_32,
-  v1_ticks,
-  v6_ticks,
-  v1_windows
-};
-
 struct time_field {
-  field_id id;
   int bits;                // how many the number has
   bool at_end = false;     // whether the number is in the second half of the id
   int version_shift = 12;  // where the version is in the first half
@@ -34,7 +21,8 @@ struct time_field {
   std::uint32_t (*get_following)(const uuid&) noexcept = nullptr;
   uuid (*set_following)(const uuid&, std::uint32_t) noexcept = nullptr;
 
-  constexpr bool operator==(const time_field& other) const noexcept { return id == other.id; }
+  // Each field is one object, below.
+  constexpr bool operator==(const time_field& other) const noexcept { return this == &other; }
 };
 
 // Rearranges the bytes m5 m4 m3 m2 m1 m0 of a number to m2 m3 m4 m5 m0 m1. .NET's Guid prints the first six bytes of an
@@ -52,7 +40,6 @@ constexpr uuid reverse_groups(const uuid& id) noexcept {
 
 // PostgreSQL compares ids from the first byte to the last, as their texts sort.
 inline constexpr time_field first_48{
-    .id = field_id::first_48,
     .bits = 48,
     .get = [](const uuid& id) noexcept { return id.high() >> 16; },
     .set =
@@ -69,7 +56,6 @@ inline constexpr time_field first_48{
 
 // Binary columns, such as Oracle's RAW, store the bytes of .NET's ToByteArray, which reverses the first three groups.
 inline constexpr time_field first_48_net{
-    .id = field_id::first_48_net,
     .bits = 48,
     .get = [](const uuid& id) noexcept { return reverse_groups_48(id.high() >> 16); },
     .set = [](const uuid& id, std::uint64_t number) noexcept { return first_48.set(id, reverse_groups_48(number)); },
@@ -81,7 +67,6 @@ inline constexpr time_field first_48_net{
 
 // SQL Server compares bytes 10 to 15, then 8 and 9, then 7 to 0.
 inline constexpr time_field last_48{
-    .id = field_id::last_48,
     .bits = 48,
     .at_end = true,
     .get = [](const uuid& id) noexcept { return id.low() & low_48; },
@@ -101,7 +86,6 @@ inline constexpr time_field last_48{
         }};
 
 inline constexpr time_field first_64{
-    .id = field_id::first_64,
     .bits = 64,
     .get = [](const uuid& id) noexcept { return id.high(); },
     .set = [](const uuid& id, std::uint64_t number) noexcept { return uuid::from({.high = number, .low = id.low()}); },
@@ -113,7 +97,6 @@ inline constexpr time_field first_64{
 
 // The high 48 bits are in bytes 10 to 15, which SQL Server compares first. The low 16 bits are in bytes 8 and 9.
 inline constexpr time_field last_64_mssql{
-    .id = field_id::last_64_mssql,
     .bits = 64,
     .at_end = true,
     .get = [](const uuid& id) noexcept { return id.low() << 16 | id.low() >> 48; },
@@ -123,7 +106,6 @@ inline constexpr time_field last_64_mssql{
         }};
 
 inline constexpr time_field first_32{
-    .id = field_id::first_32,
     .bits = 32,
     .get = [](const uuid& id) noexcept { return id.high() >> 32; },
     .set =
@@ -131,11 +113,9 @@ inline constexpr time_field first_32{
           return uuid::from({.high = number << 32 | (id.high() & 0xffffffff), .low = id.low()});
         }};
 
-inline constexpr time_field v1_ticks{.id = field_id::v1_ticks, .bits = 60, .get = gregorian_v1};
-inline constexpr time_field v6_ticks{.id = field_id::v6_ticks, .bits = 60, .get = gregorian_v6};
+inline constexpr time_field v1_ticks{.bits = 60, .get = gregorian_v1};
+inline constexpr time_field v6_ticks{.bits = 60, .get = gregorian_v6};
 inline constexpr time_field v1_windows{
-    .id = field_id::v1_windows, .bits = 60, .version_shift = 4, .get = [](const uuid& id) noexcept {
-      return gregorian_v1(reverse_groups(id));
-    }};
+    .bits = 60, .version_shift = 4, .get = [](const uuid& id) noexcept { return gregorian_v1(reverse_groups(id)); }};
 
 }  // namespace comb

@@ -5,7 +5,6 @@
 // layouts.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -20,43 +19,46 @@ enum class generation : std::uint8_t {
   comb,           // from the next stamp, with the bits of comb_uuid()
   process_ticks,  // from the next stamp that is in a later tick of 100 ns
   sorted,         // from the next stamp, so that ids ascend in the database that the layout is for
-  hot,            // not supported here; use hot_uuid(shard)
+  hot,            // needs a shard: hot_uuid(shard)
   none,           // ids of this layout are only read
 };
+
+// Which ids of the layout have its version. Some libraries that write the time into a random version 4 id overwrite the
+// version, and HotGuid writes none.
+enum class labels : std::uint8_t { all_ids, new_ids };
 
 struct uuid_layout {
   const char* name;  // as SQL functions take it
   const time_field& field;
   const time_encoding& encoding;
-  comb::version version;  // of new ids
+  comb::version version;
+  comb::labels labels;
   comb::generation generation;
 
   constexpr bool read_only() const noexcept { return generation == comb::generation::none; }
-
-  // Whether all ids of the layout have its version. Versions 4 and 8 are not required: other libraries write the time
-  // into random version 4 ids, and some of them overwrite the version. HotGuid writes none.
-  constexpr bool requires_version() const noexcept {
-    return version != comb::version::none && version != comb::version::v4 && version != comb::version::v8;
-  }
+  constexpr bool needs_shard() const noexcept { return generation == comb::generation::hot; }
+  constexpr bool requires_version() const noexcept { return labels == comb::labels::all_ids; }
 };
 
 inline constexpr uuid_layout layouts[] = {
-    // name, where the number is, what it counts, version, how new ids are made
-    {"postgres", first_48, unix_ms, version::v4, generation::comb},
-    {"v7", first_48, unix_ms, version::v7, generation::comb},
-    {"mssql", last_48, unix_ms, version::v4, generation::sorted},
-    {"oracle", first_48_net, unix_ms, version::v4, generation::sorted},
-    {"legacy", last_48, legacy_days, version::v4, generation::sorted},
-    {"legacy_postgres", first_48, legacy_days, version::v4, generation::sorted},
-    {"sequential_string", first_48, net_ms, version::none, generation::sorted},
-    {"sequential_binary", first_48_net, net_ms, version::none, generation::sorted},
-    {"sequential_end", last_48, net_ms, version::none, generation::sorted},
-    {"process_ticks", last_64_mssql, net_ticks, version::none, generation::process_ticks},
-    {"ticks", first_64, net_ticks, version::none, generation::sorted},
-    {"hot", first_32, unix_s, version::v8, generation::hot},
-    {"v1", v1_ticks, gregorian, version::v1, generation::none},
-    {"v6", v6_ticks, gregorian, version::v6, generation::none},
-    {"newsequentialid", v1_windows, gregorian, version::v1, generation::none},
+    // name, where the number is, what it counts, version, which ids have it, how new ids are made
+    {"postgres", first_48, unix_ms, version::v4, labels::new_ids, generation::comb},
+    {"v7", first_48, unix_ms, version::v7, labels::all_ids, generation::comb},
+    {"mssql", last_48, unix_ms, version::v4, labels::new_ids, generation::sorted},
+    {"oracle", first_48_net, unix_ms, version::v4, labels::new_ids, generation::sorted},
+    {"legacy", last_48, legacy_days, version::v4, labels::new_ids, generation::sorted},
+    {"legacy_postgres", first_48, legacy_days, version::v4, labels::new_ids, generation::sorted},
+    {"ramsey", first_48, unix_10us, version::v4, labels::all_ids, generation::sorted},
+    {"ramsey_end", last_48, unix_10us, version::v4, labels::all_ids, generation::sorted},
+    {"sequential_string", first_48, net_ms, version::none, labels::new_ids, generation::sorted},
+    {"sequential_binary", first_48_net, net_ms, version::none, labels::new_ids, generation::sorted},
+    {"sequential_end", last_48, net_ms, version::none, labels::new_ids, generation::sorted},
+    {"process_ticks", last_64_mssql, net_ticks, version::none, labels::new_ids, generation::process_ticks},
+    {"ticks", first_64, net_ticks, version::none, labels::new_ids, generation::sorted},
+    {"hot", first_32, unix_s, version::v8, labels::new_ids, generation::hot},
+    {"v1", v1_ticks, gregorian, version::v1, labels::all_ids, generation::none},
+    {"v6", v6_ticks, gregorian, version::v6, labels::all_ids, generation::none},
+    {"newsequentialid", v1_windows, gregorian, version::v1, labels::all_ids, generation::none},
 };
 
 // The layout of a name, or null.
@@ -65,9 +67,6 @@ constexpr const uuid_layout* find_layout(std::string_view name) noexcept {
     if (name == layout.name) return &layout;
   return nullptr;
 }
-
-// The row of a layout in the table.
-constexpr std::size_t row_of(const uuid_layout& layout) noexcept { return static_cast<std::size_t>(&layout - layouts); }
 
 // Whether an id has the version that a layout requires.
 constexpr bool can_have_layout(const uuid& id, const uuid_layout& layout) noexcept {

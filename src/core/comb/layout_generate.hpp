@@ -1,12 +1,8 @@
 // New ids of a layout.
 #pragma once
 
-#include <array>
 #include <bit>
-#include <cstddef>
 #include <cstdint>
-#include <iterator>
-#include <utility>
 
 #include "generator.hpp"
 #include "layout.hpp"
@@ -36,54 +32,31 @@ constexpr uuid uuid_from_number(std::uint64_t number, const uuid_layout& layout,
 }
 
 // The bits of `value`, moved down past the bits that are set in `taken`.
-template <std::uint32_t taken>
-constexpr std::uint32_t fit_around(std::uint32_t value) noexcept {
-  if constexpr (taken == 0) {
-    return value;
-  } else {
-    constexpr int start = std::countl_zero(taken), width = std::countl_one(taken << start);
-    constexpr std::uint32_t below = ~std::uint32_t{0} >> start;
-    constexpr std::uint32_t others = taken & (below >> width);
-    return fit_around<others>((value & ~below) | (value & below) >> width);
+constexpr std::uint32_t fit_around(std::uint32_t taken, std::uint32_t value) noexcept {
+  while (taken) {
+    const int start = std::countl_zero(taken), width = std::countl_one(taken << start);
+    const std::uint32_t below = ~std::uint32_t{0} >> start;
+    value = (value & ~below) | (value & below) >> width;
+    taken &= below >> width;
   }
+  return value;
 }
 
-// A new id from a stamp and 128 random bits, for the layout of a row whose generation is `sorted`. The layout's
-// encoding must be able to contain the stamp's time.
+// A new id from a stamp and 128 random bits, for a layout whose generation is `sorted`. The layout's encoding must be
+// able to contain the stamp's time.
 //
 // The number does not contain the whole stamp. The rest of the stamp goes into the bits that the layout's database
 // compares next, except those of version and variant. So ids with the same number ascend in that database as well.
-template <std::size_t row>
-constexpr uuid sorted_uuid(stamp from, const uuid& random) noexcept {
-  constexpr const uuid_layout& layout = layouts[row];
+constexpr uuid uuid_from_stamp(stamp from, const uuid_layout& layout, const uuid& random) noexcept {
   constexpr uuid version_bits = uuid::from({.high = 0xf000, .low = std::uint64_t{3} << 62});
-  constexpr std::uint32_t taken = layout.version == version::none ? 0 : layout.field.get_following(version_bits);
-  constexpr int unused = 32 - layout.encoding.rest_bits;
-  constexpr std::uint32_t mask = fit_around<taken>(~std::uint32_t{0} << unused);
+  const std::uint32_t taken = layout.version == version::none ? 0 : layout.field.get_following(version_bits);
+  const int unused = 32 - layout.encoding.rest_bits;
+  const std::uint32_t mask = fit_around(taken, ~std::uint32_t{0} << unused);
 
   const std::uint64_t number = number_from_stamp(from, layout);
   const uuid id = uuid_from_number(number, layout, random);
   const auto rest = static_cast<std::uint32_t>(from - stamp_from_number(number, layout));
-  return layout.field.set_following(id, (layout.field.get_following(id) & ~mask) | fit_around<taken>(rest << unused));
-}
-
-// sorted_uuid for each row of the table, as a function pointer. Null for rows of another generation.
-using id_maker = uuid (*)(stamp, const uuid& random) noexcept;
-
-template <std::size_t row>
-constexpr id_maker sorted_maker() noexcept {
-  if constexpr (layouts[row].generation == generation::sorted) return sorted_uuid<row>;
-  return nullptr;
-}
-
-inline constexpr auto sorted_makers = []<std::size_t... rows>(std::index_sequence<rows...>) {
-  return std::array<id_maker, sizeof...(rows)>{sorted_maker<rows>()...};
-}
-(std::make_index_sequence<std::size(layouts)>());
-
-// sorted_uuid for a layout that is known only at run time. Its generation must be `sorted`.
-constexpr uuid uuid_from_stamp(stamp from, const uuid_layout& layout, const uuid& random) noexcept {
-  return sorted_makers[row_of(layout)](from, random);
+  return layout.field.set_following(id, (layout.field.get_following(id) & ~mask) | fit_around(taken, rest << unused));
 }
 
 // The random half of process_ticks ids. It is constant for the life of a process, as in the sequential GUID of Morris

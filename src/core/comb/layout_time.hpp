@@ -1,13 +1,9 @@
 // The time in an id of a layout.
 #pragma once
 
-#include <array>
 #include <chrono>
-#include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <optional>
-#include <utility>
 
 #include "layout.hpp"
 #include "time.hpp"
@@ -21,16 +17,6 @@ constexpr std::optional<sys_micros> comb_timestamp(const uuid& id, const uuid_la
   if (!can_have_layout(id, layout)) return std::nullopt;
   return layout.encoding.decode(layout.field.get(id));
 }
-
-// comb_timestamp() for each row of the table, as a function pointer, for callers that read many ids of one layout. The
-// compiler knows the row of each function, so there are no calls through the pointers of encoding and field.
-using time_reader = std::optional<sys_micros> (*)(const uuid&) noexcept;
-
-inline constexpr auto time_readers = []<std::size_t... rows>(std::index_sequence<rows...>) {
-  return std::array<time_reader, sizeof...(rows)>{
-      [](const uuid& id) noexcept { return comb_timestamp(id, layouts[rows]); }...};
-}
-(std::make_index_sequence<std::size(layouts)>());
 
 // Whether a layout can contain a time. It must not be called for layouts that are only read.
 constexpr bool holds(const uuid_layout& layout, sys_micros at) noexcept {
