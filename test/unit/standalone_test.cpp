@@ -1,6 +1,9 @@
 // The generator without PostgreSQL, by the header that programs include.
+#include <errno.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/random.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <comb/comb.hpp>
@@ -25,7 +28,26 @@ namespace {
   raise(0);
 }
 
+enum class source { whole, fails, interrupted };
+source random_source = source::whole;
+
 }  // namespace
+
+// Takes the place of the C library's function, whose failures cannot be caused. An interrupted source returns a few
+// bytes at every second call, and none at the others.
+extern "C" ssize_t getrandom(void* to, size_t size, unsigned flags) {
+  static int calls = 0;
+  if (random_source == source::fails) {
+    errno = ENOSYS;
+    return -1;
+  }
+  if (random_source == source::interrupted) {
+    errno = EINTR;
+    if (calls++ % 2 == 0) return -1;
+    size = std::min<size_t>(size, 100);
+  }
+  return syscall(SYS_getrandom, to, size, flags);
+}
 
 namespace comb {
 namespace {
@@ -63,6 +85,28 @@ TEST(Standalone, HotIdsTakeTheirStampsFromTheSameSequence) {
   EXPECT_EQ(hot_timestamp(*hot_uuid(1)), std::chrono::floor<std::chrono::seconds>(time_from_stamp(hour_ahead)));
   EXPECT_EQ(standalone::last_stamp.load(), hour_ahead + 1);
   standalone::last_stamp = before;
+}
+
+TEST(Standalone, ReturnsNoIdWithoutRandomBits) {
+  random_source = source::fails;
+  // The pool of a new thread is empty.
+  std::thread([] {
+    EXPECT_FALSE(comb_uuid());
+    EXPECT_FALSE(comb_uuid_v7());
+    EXPECT_FALSE(hot_uuid(1));
+    random_source = source::whole;
+    EXPECT_TRUE(comb_uuid());
+  }).join();
+}
+
+TEST(Standalone, DrawsAllRandomBitsFromAnInterruptedSource) {
+  random_source = source::interrupted;
+  std::vector<std::uint64_t> words(512);
+  EXPECT_TRUE(standalone::fill_random(words.data(), words.size() * sizeof words[0]));
+  random_source = source::whole;
+  std::sort(words.begin(), words.end());
+  EXPECT_NE(words.front(), 0u);
+  EXPECT_EQ(std::adjacent_find(words.begin(), words.end()), words.end());
 }
 
 // A forked child and its parent make ids. If the child continued with its parent's pool, both would have the same
