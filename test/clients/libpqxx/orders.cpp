@@ -1,6 +1,7 @@
 #include <iostream>
 #include <pqxx/pqxx>
 #include <string>
+#include <tuple>
 #include <vector>
 
 int main() {
@@ -10,7 +11,11 @@ int main() {
   std::string from = "2025-11-20 00:00+00", to = "2025-11-21 00:00+00";
   {
     pqxx::work transaction{connection};
+#if PQXX_VERSION_MAJOR >= 7
     // @libpqxx-batch@
+#else
+    // @libpqxx-6-batch@
+#endif
     // @libpqxx-range@
     std::cout << "range " << orders.size() << '\n';
     transaction.commit();

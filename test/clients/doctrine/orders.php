@@ -1,0 +1,29 @@
+<?php
+require 'Doctrine/DBAL/autoload.php';
+use Doctrine\DBAL\DriverManager;
+use Doctrine\DBAL\Exception\DriverException;
+use Doctrine\DBAL\Schema\Schema;
+
+$connection = DriverManager::getConnection(['driver' => 'pdo_pgsql', 'host' => getenv('PGHOST'),
+    'port' => getenv('PGPORT'), 'user' => getenv('PGUSER'), 'dbname' => getenv('PGDATABASE')]);
+$schema = new Schema;
+// @doctrine-schema@
+$platform = $connection->getDatabasePlatform();
+foreach ($schema->toSql($platform) as $statement) $connection->executeStatement($statement);
+$connection->executeStatement(getenv('PAST_ORDERS'));
+
+$manager = $connection->createSchemaManager();
+$changes = $manager->createComparator()->compareSchemas($manager->introspectSchema(), $schema);
+echo 'changes ', count($changes->toSaveSql($platform)), "\n";
+
+$customers = array_map('strval', range(0, 999));
+// @doctrine-batch@
+$from = new DateTimeImmutable('2025-11-20T00:00Z');
+$to = new DateTimeImmutable('2025-11-21T00:00Z');
+// @doctrine-range@
+echo 'range ', count($orders), "\n";
+try {
+    $connection->fetchAllAssociative('SELECT FROM orders WHERE id >= ?', [$from], ['datetimetz']);
+} catch (DriverException $error) {
+    echo 'untyped ', $error->getSQLState(), "\n";
+}
