@@ -46,12 +46,21 @@ LANGUAGE C VOLATILE STRICT PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'hot_uuid_at';
 COMMENT ON FUNCTION hot_uuid(int, timestamptz) IS 'new uuid for a given time that carries its shard';
 
+-- The support function of the functions that read a time and of the boundary functions. By calling it, the planner loads
+-- the library before the first estimate of a session. So the library can replace conditions on the time of an id with
+-- conditions on the id (comb.use_id_index), and estimate ranges of time (comb.estimate_ranges). Returns NULL. No error.
+
+CREATE FUNCTION comb_boundary_support(internal) RETURNS internal
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'comb_boundary_support';
+COMMENT ON FUNCTION comb_boundary_support(internal) IS 'planner support for the time in ids';
+
 -- The time in an id: its first 48 bits as Unix milliseconds, from 1970 to 10889, whatever its version is. So it never
 -- descends while ids ascend. The max uuid, which is the boundary of all later times, returns infinity. For a random
 -- uuid the result is meaningless. No error. comb_timestamp(id, layout) reads the time of versions 1 and 6.
 
 CREATE FUNCTION comb_timestamp(id uuid) RETURNS timestamptz
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF SUPPORT comb_boundary_support
 AS 'MODULE_PATHNAME', 'comb_timestamp';
 COMMENT ON FUNCTION comb_timestamp(uuid) IS 'time in a uuid, to the millisecond';
 
@@ -72,7 +81,7 @@ AS 'MODULE_PATHNAME', 'hot_shard';
 COMMENT ON FUNCTION hot_shard(uuid) IS 'shard in a uuid made by hot_uuid';
 
 CREATE FUNCTION hot_timestamp(id uuid) RETURNS timestamptz
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF SUPPORT comb_boundary_support
 AS 'MODULE_PATHNAME', 'hot_timestamp';
 COMMENT ON FUNCTION hot_timestamp(uuid) IS 'time in a uuid made by hot_uuid, to the second';
 
@@ -357,15 +366,6 @@ ALTER OPERATOR FAMILY hot_shard_ops USING hash ADD
     OPERATOR 1 @# (uuid, int),
     FUNCTION 2 (int, int) hot_shard_hash_extended(int, bigint);
 
--- The support function of the boundary functions. By calling it, the planner loads the library before the first
--- estimate of a session, so that the library can estimate ranges of time (comb.estimate_ranges). Returns NULL. No
--- error.
-
-CREATE FUNCTION comb_boundary_support(internal) RETURNS internal
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
-AS 'MODULE_PATHNAME', 'comb_boundary_support';
-COMMENT ON FUNCTION comb_boundary_support(internal) IS 'planner support for boundaries';
-
 -- Boundaries: the smallest id whose time is at or after `at`, and the smallest id whose time is after `at`. The time of
 -- an id is comb_timestamp(id), the Unix milliseconds in its first 48 bits. A boundary has `at` there, rounded up, and
 -- then zeros. So a range of times is a half-open range of ids: id >= comb_boundary(a) AND id < comb_boundary(b).
@@ -500,23 +500,25 @@ CREATE DOMAIN comb_tstzrange AS tstzrange;
 COMMENT ON DOMAIN comb_tstzrange IS 'tstzrange, as operand of operators on uuid';
 
 CREATE FUNCTION uuid_contained_by_tstzrange(id uuid, during comb_tstzrange) RETURNS bool
-LANGUAGE sql IMMUTABLE PARALLEL SAFE LEAKPROOF
+LANGUAGE sql IMMUTABLE PARALLEL SAFE LEAKPROOF SUPPORT comb_boundary_support
 RETURN id OPERATOR(pg_catalog.>=) comb_lower_boundary(during::pg_catalog.tstzrange)
     AND id OPERATOR(pg_catalog.<) comb_upper_boundary(during::pg_catalog.tstzrange);
 COMMENT ON FUNCTION uuid_contained_by_tstzrange(uuid, comb_tstzrange) IS 'implementation of <@ operator';
 
 CREATE FUNCTION tstzrange_contains_uuid(during comb_tstzrange, id uuid) RETURNS bool
-LANGUAGE sql IMMUTABLE PARALLEL SAFE LEAKPROOF
+LANGUAGE sql IMMUTABLE PARALLEL SAFE LEAKPROOF SUPPORT comb_boundary_support
 RETURN uuid_contained_by_tstzrange(id, during);
 COMMENT ON FUNCTION tstzrange_contains_uuid(comb_tstzrange, uuid) IS 'implementation of @> operator';
 
 CREATE OPERATOR <@ (
-    LEFTARG = uuid, RIGHTARG = comb_tstzrange, FUNCTION = uuid_contained_by_tstzrange, COMMUTATOR = @>
+    LEFTARG = uuid, RIGHTARG = comb_tstzrange, FUNCTION = uuid_contained_by_tstzrange, COMMUTATOR = @>,
+    RESTRICT = contsel, JOIN = contjoinsel
 );
 COMMENT ON OPERATOR <@ (uuid, comb_tstzrange) IS 'time in uuid is in range';
 
 CREATE OPERATOR @> (
-    LEFTARG = comb_tstzrange, RIGHTARG = uuid, FUNCTION = tstzrange_contains_uuid, COMMUTATOR = <@
+    LEFTARG = comb_tstzrange, RIGHTARG = uuid, FUNCTION = tstzrange_contains_uuid, COMMUTATOR = <@,
+    RESTRICT = contsel, JOIN = contjoinsel
 );
 COMMENT ON OPERATOR @> (comb_tstzrange, uuid) IS 'range contains time in uuid';
 

@@ -6,10 +6,13 @@
 // column's statistics with some from which PostgreSQL arrives at the same number.
 #include "estimates.hpp"
 
+#include <algorithm>
 #include <cstring>
+#include <functional>
 
 #include "comb/boundary.hpp"
 #include "datum.hpp"
+#include "function.hpp"
 #include "postgres.hpp"
 
 namespace comb::pg {
@@ -19,6 +22,8 @@ namespace {
 bool estimate_ranges = true;
 get_relation_stats_hook_type next_get_relation_stats_hook = nullptr;
 
+enum class answer { unknown, no, yes };
+
 // A comparison as PostgreSQL's estimator describes it: `isgt` is true for > and >=, `iseq` for <= and >=.
 struct comparison {
   Var* column;
@@ -27,6 +32,9 @@ struct comparison {
   RegProcedure function;
   bool isgt;
   bool iseq;
+  bool evaluated = false;  // whether `constant` is known
+  const Const* constant = nullptr;
+  answer with_boundary = answer::unknown;  // whether the clauses compare the column with a boundary
 };
 
 Node* strip_relabels(void* node) {
@@ -34,16 +42,15 @@ Node* strip_relabels(void* node) {
   return static_cast<Node*>(node);
 }
 
-bool is_var(const Node* node, Index relid, AttrNumber attribute) {
-  const auto* var = reinterpret_cast<const Var*>(node);
-  return IsA(node, Var) && var->varno == static_cast<int>(relid) && var->varattno == attribute && var->varlevelsup == 0;
-}
-
-// Reads a comparison of uuids by <, <=, >= or >, with a column on the given side. Returns false for other operators.
-bool read_comparison(const OpExpr* clause, bool column_on_left, comparison& result) {
+// Reads a comparison of uuids by <, <=, >= or >, with a relation's column on the given side. Returns false for others.
+bool read_comparison(const OpExpr* clause, Index relid, bool column_on_left, comparison& result) {
   void* left = linitial(clause->args);
   void* right = lsecond(clause->args);
-  result.column = reinterpret_cast<Var*>(strip_relabels(column_on_left ? left : right));
+  void* operand = column_on_left ? left : right;
+  result.column = reinterpret_cast<Var*>(strip_relabels(operand));
+  if (!IsA(result.column, Var) || result.column->varno != static_cast<int>(relid) || result.column->varlevelsup != 0 ||
+      exprType(static_cast<Node*>(operand)) != UUIDOID)
+    return false;
   result.other = static_cast<Node*>(column_on_left ? right : left);
   result.op = column_on_left ? clause->opno : get_commutator(clause->opno);
   if (!OidIsValid(result.op)) return false;
@@ -53,47 +60,26 @@ bool read_comparison(const OpExpr* clause, bool column_on_left, comparison& resu
   return result.isgt || result.iseq || result.function == F_UUID_LT;
 }
 
-// Calls visit(clause, column_on_left) for each binary operator with the column on one side, until one call returns
-// true. The operators can be below any depth of AND, OR and NOT. With skip_estimated, clauses are skipped whose
-// estimate PostgreSQL has stored, because it does not calculate an estimate twice.
-template <typename Visit>
-bool visit_operators(Node* clause, Index relid, AttrNumber attribute, bool skip_estimated, Visit&& visit) {
-  if (IsA(clause, RestrictInfo)) {
-    const auto* restriction = reinterpret_cast<const RestrictInfo*>(clause);
-    if (skip_estimated && restriction->norm_selec >= 0) return false;
-    clause = reinterpret_cast<Node*>(restriction->orclause ? restriction->orclause : restriction->clause);
-  }
-  if (IsA(clause, BoolExpr)) {
-    ListCell* cell;
-    foreach (cell, reinterpret_cast<BoolExpr*>(clause)->args)
-      if (visit_operators(static_cast<Node*>(lfirst(cell)), relid, attribute, skip_estimated, visit)) return true;
-    return false;
-  }
-  if (!IsA(clause, OpExpr)) return false;
-  const auto* op = reinterpret_cast<const OpExpr*>(clause);
-  if (list_length(op->args) != 2) return false;
-  return (is_var(strip_relabels(linitial(op->args)), relid, attribute) && visit(op, true)) ||
-         (is_var(strip_relabels(lsecond(op->args)), relid, attribute) && visit(op, false));
+// Whether an expression can be evaluated without a function of the user's, which could be slow: it is a constant, a
+// parameter, or a call of a boundary function.
+bool is_cheap(Node* expression) {
+  expression = strip_relabels(expression);
+  return IsA(expression, Const) || IsA(expression, Param) ||
+         (IsA(expression, FuncExpr) && has_boundary_support(reinterpret_cast<FuncExpr*>(expression)->funcid));
 }
 
-template <typename Visit>
-bool visit_operators(List* clauses, Index relid, AttrNumber attribute, bool skip_estimated, Visit&& visit) {
-  ListCell* cell;
-  foreach (cell, clauses)
-    if (visit_operators(static_cast<Node*>(lfirst(cell)), relid, attribute, skip_estimated, visit)) return true;
-  return false;
-}
-
-// The constant that the planner knows for an expression, or null. It knows one for now() and for the parameters of a
-// custom plan, too.
-const Const* known_constant(PlannerInfo* root, Node* expression) {
-  if (!IsA(expression, Const)) {
-    if (contain_var_clause(expression)) return nullptr;
-    expression = estimate_expression_value(root, expression);
-    if (!IsA(expression, Const)) return nullptr;
+// The constant that the planner knows for the other side of a comparison, or null. It knows one for now() and for the
+// parameters of a custom plan, too. Each side is evaluated at most once.
+const Const* known_constant(PlannerInfo* root, comparison& clause) {
+  if (clause.evaluated) return clause.constant;
+  clause.evaluated = true;
+  Node* value = clause.other;
+  if (is_cheap(value) && !contain_var_clause(value)) {
+    value = estimate_expression_value(root, value);
+    if (IsA(value, Const) && !reinterpret_cast<const Const*>(value)->constisnull)
+      clause.constant = reinterpret_cast<const Const*>(value);
   }
-  const auto* constant = reinterpret_cast<const Const*>(expression);
-  return constant->constisnull ? nullptr : constant;
+  return clause.constant;
 }
 
 bool is_boundary(const Const* constant) {
@@ -112,35 +98,117 @@ bool brin_may_ask(const RelOptInfo* rel) {
   return false;
 }
 
-// Finds the comparison that is being estimated. PostgreSQL passes the very node of the column that this comparison
-// contains, so the node is recognized by its address. Returns false if no clause contains it.
-bool find_comparison(const RelOptInfo* rel, AttrNumber attribute, const VariableStatData* examined,
-                     comparison& result) {
-  const auto is_examined = [&](const OpExpr* op, bool column_on_left) {
-    Node* column = strip_relabels(column_on_left ? linitial(op->args) : lsecond(op->args));
-    return column == examined->var && read_comparison(op, column_on_left, result);
-  };
-  // PostgreSQL splits an OR across a join, and estimates its parts before they become restrictions.
-  return visit_operators(rel->baserestrictinfo, rel->relid, attribute, true, is_examined) ||
-         visit_operators(rel->joininfo, rel->relid, attribute, false, is_examined);
+// The comparisons in the clauses of one relation, sorted by the addresses of the columns' nodes. They are collected
+// when the relation's first comparison is estimated, and searched for the others. So the time to plan a long OR does
+// not grow with the square of its length.
+struct comparisons {
+  const List* clauses[2];
+  int lengths[2];
+  comparison* first;
+  int count;
+  int capacity;
+
+  comparison* begin() { return first; }
+  comparison* end() { return first + count; }
+};
+
+// Those of the relations of one query, by their numbers. All of this is in the planner's memory, and is forgotten when
+// that is reset.
+struct {
+  const PlannerInfo* root;
+  comparisons* of;
+  int relations;
+  int last;  // the relation that was looked up last
+} seen;
+
+void forget(void*) { seen = {}; }
+
+void start_with(const PlannerInfo* root) {
+  const auto allocate = [root](std::size_t size) { return MemoryContextAllocZero(root->planner_cxt, size); };
+  auto* at_end = static_cast<MemoryContextCallback*>(allocate(sizeof(MemoryContextCallback)));
+  at_end->func = forget;
+  seen = {};
+  MemoryContextRegisterResetCallback(root->planner_cxt, at_end);
+  const int relations = root->simple_rel_array_size;
+  seen = {root, static_cast<comparisons*>(allocate(sizeof(comparisons) * static_cast<std::size_t>(relations))),
+          relations, 1};
 }
 
-// Whether one of a relation's restrictions compares the column with a boundary. The other end of a range may be an
-// ordinary id, as in `id > :last_seen AND id < now()`. This is asked for each comparison with an ordinary id, so only
-// the first few comparisons are looked at. Otherwise the time to plan a long OR would grow with the square of its
-// length.
-bool has_boundary(PlannerInfo* root, const RelOptInfo* rel, AttrNumber attribute) {
-  constexpr int most = 16;
-  int looked_at = 0;
-  bool found = false;
-  visit_operators(rel->baserestrictinfo, rel->relid, attribute, false, [&](const OpExpr* op, bool column_on_left) {
-    comparison clause;
-    if (!read_comparison(op, column_on_left, clause)) return false;
-    const Const* constant = known_constant(root, clause.other);
-    found = constant != nullptr && is_boundary(constant);
-    return found || ++looked_at == most;
-  });
+void add(comparisons& found, const comparison& clause, MemoryContext memory) {
+  if (found.count == found.capacity) {
+    found.capacity = std::max(8, found.capacity * 2);
+    const std::size_t size = sizeof(comparison) * static_cast<std::size_t>(found.capacity);
+    found.first =
+        static_cast<comparison*>(found.first ? repalloc_huge(found.first, size) : MemoryContextAllocHuge(memory, size));
+  }
+  found.first[found.count++] = clause;
+}
+
+// Collects the comparisons in a clause, below any depth of AND, OR, NOT and IS TRUE.
+void collect(comparisons& found, Node* clause, Index relid, MemoryContext memory) {
+  if (IsA(clause, RestrictInfo)) {
+    const auto* restriction = reinterpret_cast<const RestrictInfo*>(clause);
+    clause = reinterpret_cast<Node*>(restriction->orclause ? restriction->orclause : restriction->clause);
+  }
+  if (IsA(clause, BooleanTest)) clause = reinterpret_cast<Node*>(reinterpret_cast<BooleanTest*>(clause)->arg);
+  if (IsA(clause, BoolExpr)) {
+    ListCell* cell;
+    foreach (cell, reinterpret_cast<BoolExpr*>(clause)->args)
+      collect(found, static_cast<Node*>(lfirst(cell)), relid, memory);
+    return;
+  }
+  const auto* op = reinterpret_cast<const OpExpr*>(clause);
+  if (!IsA(clause, OpExpr) || list_length(op->args) != 2) return;
+  for (const bool column_on_left : {true, false}) {
+    comparison result;
+    if (read_comparison(op, relid, column_on_left, result)) add(found, result, memory);
+  }
+}
+
+comparisons& comparisons_of(const PlannerInfo* root, const RelOptInfo* rel) {
+  if (seen.root != root || seen.relations < root->simple_rel_array_size) start_with(root);
+  comparisons& found = seen.of[rel->relid];
+  // PostgreSQL splits an OR across a join, and estimates its parts before they become restrictions.
+  const List* clauses[] = {rel->baserestrictinfo, rel->joininfo};
+  const int lengths[] = {list_length(clauses[0]), list_length(clauses[1])};
+  if (std::equal(clauses, clauses + 2, found.clauses) && std::equal(lengths, lengths + 2, found.lengths)) return found;
+  found.count = 0;
+  ListCell* cell;
+  for (const List* list : clauses)
+    foreach (cell, list) collect(found, static_cast<Node*>(lfirst(cell)), rel->relid, root->planner_cxt);
+  std::sort(found.begin(), found.end(),
+            [](const comparison& a, const comparison& b) { return std::less<>{}(a.column, b.column); });
+  std::copy(clauses, clauses + 2, found.clauses);
+  std::copy(lengths, lengths + 2, found.lengths);
   return found;
+}
+
+// Finds the comparison that is being estimated. PostgreSQL passes the very node of the column that this comparison
+// contains, so the node is recognized by its address. Returns null if no clause contains it.
+comparison* find_comparison(comparisons& of, const VariableStatData* examined) {
+  const auto* column = reinterpret_cast<const Var*>(examined->var);
+  comparison* found = std::lower_bound(of.begin(), of.end(), column, [](const comparison& a, const Var* node) {
+    return std::less<const Var*>{}(a.column, node);
+  });
+  return found != of.end() && found->column == column ? found : nullptr;
+}
+
+// Whether one of the clauses compares the column with a boundary. The other end of a range may be an ordinary id, as in
+// `id > :last_seen AND id < now()`. The answer is noted in all comparisons of the column.
+bool is_with_boundary(PlannerInfo* root, comparisons& of, const comparison& clause) {
+  if (clause.with_boundary == answer::unknown) {
+    const auto is_same_column = [&clause](const comparison& other) {
+      return other.column->varattno == clause.column->varattno;
+    };
+    const bool found = std::any_of(of.begin(), of.end(), [&](comparison& other) {
+      if (!is_same_column(other)) return false;
+      const Const* constant = known_constant(root, other);
+      return constant != nullptr && is_boundary(constant);
+    });
+    for (comparison& other : of)
+      if (is_same_column(other)) other.with_boundary = found ? answer::yes : answer::no;
+  }
+  return clause.with_boundary == answer::yes;
 }
 
 // Sets `share` to the fraction of all rows for which a comparison is true, as PostgreSQL's scalarineqsel() does, but
@@ -207,18 +275,29 @@ HeapTuple statistics_for(HeapTuple own, double before) {
   return row;
 }
 
+// The relation of a range table entry. The search starts at the last one, because the planner estimates one relation
+// after the other.
 const RelOptInfo* find_relation(const PlannerInfo* root, const RangeTblEntry* entry) {
-  for (int i = 1; i < root->simple_rel_array_size; ++i)
-    if (root->simple_rte_array[i] == entry) return root->simple_rel_array[i];
+  const int size = root->simple_rel_array_size;
+  const int start = seen.root == root ? seen.last : 1;
+  for (int i = 1; i < size; ++i) {
+    const int number = (start + i - 2) % (size - 1) + 1;
+    if (root->simple_rte_array[number] != entry) continue;
+    if (seen.root == root) seen.last = number;
+    return root->simple_rel_array[number];
+  }
   return nullptr;
 }
 
 bool replace_statistics(PlannerInfo* root, RangeTblEntry* entry, AttrNumber attribute, VariableStatData* examined) {
   const RelOptInfo* rel = find_relation(root, entry);
-  comparison clause;
-  if (rel == nullptr || brin_may_ask(rel) || !find_comparison(rel, attribute, examined, clause)) return false;
-  const Const* constant = known_constant(root, clause.other);
-  if (constant == nullptr || (!is_boundary(constant) && !has_boundary(root, rel, attribute))) return false;
+  if (rel == nullptr || brin_may_ask(rel)) return false;
+  comparisons& of = comparisons_of(root, rel);
+  comparison* found = find_comparison(of, examined);
+  if (found == nullptr || found->column->varattno != attribute) return false;
+  comparison& clause = *found;
+  const Const* constant = known_constant(root, clause);
+  if (constant == nullptr || (!is_boundary(constant) && !is_with_boundary(root, of, clause))) return false;
 
   // Examining the column calls this hook again, with a node that no clause contains. So it returns the column's own
   // statistics.

@@ -1,4 +1,5 @@
 // The symbols that PostgreSQL looks for when it loads the library.
+#include "column.hpp"
 #include "estimates.hpp"
 #include "postgres.hpp"
 #include "sequence.hpp"
@@ -11,6 +12,7 @@ PG_MODULE_MAGIC_EXT(.name = "comb", .version = COMB_VERSION);
 
 __attribute__((visibility("default"))) void _PG_init() {
   comb::pg::init_estimates();
+  comb::pg::init_column();
   comb::pg::init_sequence();
   comb::pg::init_shared_memory();
   comb::pg::init_watermark();

@@ -4,7 +4,10 @@
 extern "C" {
 #include <postgres.h>
 
+#include <access/amapi.h>
+#include <access/genam.h>
 #include <access/htup_details.h>
+#include <access/stratnum.h>
 #include <access/table.h>
 #include <access/transam.h>
 #include <access/xact.h>
@@ -12,6 +15,7 @@ extern "C" {
 #include <access/xlogrecovery.h>
 #include <catalog/pg_am.h>
 #include <catalog/pg_class.h>
+#include <catalog/pg_proc.h>
 #include <catalog/pg_statistic.h>
 #include <catalog/pg_type.h>
 #include <commands/trigger.h>
@@ -22,10 +26,15 @@ extern "C" {
 #include <funcapi.h>
 #include <lib/stringinfo.h>
 #include <miscadmin.h>
+#include <nodes/makefuncs.h>
 #include <nodes/nodeFuncs.h>
 #include <nodes/pathnodes.h>
 #include <nodes/supportnodes.h>
+#include <optimizer/appendinfo.h>
+#include <optimizer/clauses.h>
 #include <optimizer/optimizer.h>
+#include <optimizer/pathnode.h>
+#include <optimizer/plancat.h>
 #include <storage/ipc.h>
 #include <storage/lock.h>
 #include <storage/lwlock.h>
@@ -33,15 +42,18 @@ extern "C" {
 #include <storage/shmem.h>
 #include <utils/array.h>
 #include <utils/builtins.h>
+#include <utils/date.h>
 #include <utils/fmgroids.h>
 #include <utils/guc.h>
 #include <utils/lsyscache.h>
+#include <utils/partcache.h>
 #include <utils/rangetypes.h>
 #include <utils/rel.h>
 #include <utils/selfuncs.h>
 #include <utils/syscache.h>
 #include <utils/timestamp.h>
 #include <utils/tuplestore.h>
+#include <utils/typcache.h>
 #include <utils/uuid.h>
 }
 
@@ -77,6 +89,22 @@ inline bool visit_parts(Node* node, node_visitor visit) {
 inline bool visit_parts(Query* query, node_visitor visit) {
   return query_tree_walker(query, untyped(visit), nullptr, 0);
 }
+#endif
+
+// Called when the planner has read the catalogs about a table. PostgreSQL 19 calls it for subqueries, too.
+#if PG_VERSION_NUM >= 190000
+using table_planning_hook = build_simple_rel_hook_type;
+inline table_planning_hook& table_planning = build_simple_rel_hook;
+#else
+using table_planning_hook = get_relation_info_hook_type;
+inline table_planning_hook& table_planning = get_relation_info_hook;
+#endif
+
+// Whether the column has passed an outer join that can make it null.
+#if PG_VERSION_NUM >= 160000
+inline bool is_nulled(const Var* column) { return column->varnullingrels != nullptr; }
+#else
+inline bool is_nulled(const Var*) { return false; }
 #endif
 
 }  // namespace comb::pg

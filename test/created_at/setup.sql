@@ -1,0 +1,87 @@
+-- The tables and views of test/t/034_created_at.pl. Each view has the column created_at, the time of its id, and the
+-- column stored, the same time.
+
+-- Ids of all versions. Many share a millisecond. Some are at the ends of the range of ids, and some are NULL. The max
+-- uuid is left out, because it is after infinity where the planner does not know the other time (doc/reference.md).
+CREATE FUNCTION random_id() RETURNS uuid LANGUAGE sql VOLATILE AS $$
+  SELECT CASE WHEN random() < 0.02 THEN NULL
+              WHEN random() < 0.02 THEN
+                (ARRAY['00000000-0000-0000-0000-000000000000', '00000000-0000-4000-8000-000000000001',
+                       '00000000-0001-0000-0000-000000000000', 'ffffffff-ffff-0000-0000-000000000000',
+                       'ffffffff-ffff-ffff-ffff-fffffffffffe'])[1 + floor(random() * 5)]::uuid
+              ELSE (left(replace(comb_boundary(timestamptz '2026-11-01Z' + floor(random() * 40000) * interval '7 s')
+                                   ::text, '-', ''), 12) || left(md5(random()::text), 20))::uuid END $$;
+
+CREATE TABLE plain_table (id uuid, tenant int, n int, stored timestamptz(3));
+INSERT INTO plain_table SELECT random_id(), n % 10, n FROM generate_series(1, 2000) AS n;
+CREATE INDEX ON plain_table (id);
+CREATE INDEX ON plain_table (tenant, id);
+CREATE INDEX ON plain_table (tenant, stored);
+CREATE INDEX ON plain_table (stored);
+CREATE INDEX ON plain_table USING brin (id);
+
+CREATE TABLE partitioned_table (LIKE plain_table) PARTITION BY RANGE (id);
+CREATE TABLE p1 PARTITION OF partitioned_table FOR VALUES FROM (MINVALUE) TO (comb_boundary('2026-11-02Z'));
+CREATE TABLE p2 PARTITION OF partitioned_table FOR VALUES FROM (comb_boundary('2026-11-02Z'))
+  TO (comb_boundary('2026-11-03Z'));
+CREATE TABLE p3 PARTITION OF partitioned_table DEFAULT;
+INSERT INTO partitioned_table SELECT random_id(), n % 10, n FROM generate_series(1, 2000) AS n;
+CREATE INDEX ON partitioned_table (id DESC);
+CREATE INDEX ON partitioned_table (tenant, id DESC NULLS LAST, n);
+
+CREATE TABLE parent_table (LIKE plain_table);
+CREATE TABLE child () INHERITS (parent_table);
+CREATE TABLE grandchild (more text) INHERITS (child);
+INSERT INTO parent_table SELECT random_id(), n % 10, n FROM generate_series(1, 700) AS n;
+INSERT INTO child SELECT random_id(), n % 10, n FROM generate_series(701, 1400) AS n;
+INSERT INTO grandchild SELECT random_id(), n % 10, n FROM generate_series(1401, 2000) AS n;
+CREATE INDEX ON parent_table (id);
+CREATE INDEX ON child (tenant, id);
+CREATE INDEX ON grandchild (id) WHERE tenant < 5;
+
+CREATE DOMAIN key AS uuid;
+CREATE TABLE in_domain_table (id key, tenant int, n int, stored timestamptz(3));
+INSERT INTO in_domain_table SELECT random_id(), n % 10, n FROM generate_series(1, 2000) AS n;
+CREATE INDEX ON in_domain_table (id);
+CREATE INDEX ON in_domain_table (id, tenant);
+
+-- This table keeps its conditions, because it has an index on the expression.
+CREATE TABLE with_key_table (LIKE plain_table);
+INSERT INTO with_key_table SELECT random_id(), n % 10, n FROM generate_series(1, 2000) AS n;
+CREATE INDEX ON with_key_table (comb_timestamp(id));
+CREATE INDEX ON with_key_table (tenant, id);
+
+UPDATE plain_table SET stored = comb_timestamp(id);
+UPDATE partitioned_table SET stored = comb_timestamp(id);
+UPDATE parent_table SET stored = comb_timestamp(id);
+UPDATE in_domain_table SET stored = comb_timestamp(id);
+UPDATE with_key_table SET stored = comb_timestamp(id);
+
+CREATE VIEW plain AS SELECT *, comb_timestamp(id) AS created_at FROM plain_table;
+CREATE VIEW partitioned AS SELECT *, comb_timestamp(id) AS created_at FROM partitioned_table;
+CREATE VIEW parent AS SELECT *, comb_timestamp(id) AS created_at FROM parent_table;
+CREATE VIEW in_domain AS SELECT id::uuid, tenant, n, stored, comb_timestamp(id) AS created_at FROM in_domain_table;
+CREATE VIEW with_key AS SELECT *, comb_timestamp(id) AS created_at FROM with_key_table;
+CREATE VIEW barrier WITH (security_barrier) AS
+  SELECT *, comb_timestamp(id) AS created_at FROM plain_table WHERE n % 3 > 0;
+
+-- The policy has a condition on the time.
+CREATE ROLE reader;
+CREATE TABLE protected_table (LIKE plain_table);
+INSERT INTO protected_table SELECT * FROM plain_table;
+CREATE INDEX ON protected_table (id);
+ALTER TABLE protected_table ENABLE ROW LEVEL SECURITY;
+CREATE POLICY recent ON protected_table USING (comb_timestamp(id) >= '2026-11-01 18:00Z' OR tenant = 3);
+CREATE VIEW protected WITH (security_barrier) AS SELECT *, comb_timestamp(id) AS created_at FROM protected_table;
+ALTER VIEW protected OWNER TO reader;
+GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader;
+GRANT ALL ON plain_table TO reader;
+GRANT CREATE ON SCHEMA public TO reader;
+
+-- A row every 12 seconds, so that a bin of the histogram covers seven hours.
+CREATE TABLE estimated_table (id uuid PRIMARY KEY, stored timestamptz(3) UNIQUE, n int);
+INSERT INTO estimated_table
+SELECT comb_uuid(at), at, n
+FROM generate_series(0, 199999) AS n, LATERAL (SELECT timestamptz '2026-01-01Z' + n * interval '12 s') AS t (at);
+CREATE VIEW estimated AS SELECT *, comb_timestamp(id) AS created_at FROM estimated_table;
+VACUUM ANALYZE;

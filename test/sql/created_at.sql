@@ -1,0 +1,204 @@
+-- comb_timestamp(id) is planned as a column that has the indexes of id.
+SET TimeZone = 'UTC'; SET DateStyle = 'ISO';
+CREATE TABLE orders (id uuid PRIMARY KEY, customer int, note text, hot uuid UNIQUE);
+INSERT INTO orders
+SELECT comb_uuid(at), n % 100, 'x', hot_uuid(n % 7, at)
+FROM generate_series(1, 20000) AS n, LATERAL (SELECT timestamptz '2026-11-01' + n * interval '10 s') AS t (at);
+INSERT INTO orders (id, customer) VALUES ('ffffffff-ffff-ffff-ffff-ffffffffffff', 100);
+CREATE INDEX ON orders (customer, id);
+CREATE VIEW orders_v AS SELECT *, comb_timestamp(id) AS created_at, hot_timestamp(hot) AS hot_at FROM orders;
+VACUUM ANALYZE orders;
+
+-- What the view is for.
+EXPLAIN (COSTS OFF)
+SELECT * FROM orders_v WHERE customer = 5 AND created_at >= '2026-11-02' ORDER BY created_at DESC LIMIT 20;
+EXPLAIN (COSTS OFF) SELECT * FROM orders_v ORDER BY created_at LIMIT 20;
+EXPLAIN (COSTS OFF) SELECT * FROM orders_v WHERE hot_at >= '2026-11-02' ORDER BY hot_at LIMIT 20;
+EXPLAIN (COSTS OFF) SELECT DISTINCT ON (customer) customer, created_at FROM orders_v
+ORDER BY customer DESC, created_at DESC LIMIT 3;
+
+CREATE FUNCTION plan(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+  line text;
+  result text := '';
+BEGIN
+  FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP result := result || line || E'\n'; END LOOP;
+  RETURN result;
+END $$;
+CREATE FUNCTION rows_of(query text) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+  result bigint;
+BEGIN
+  EXECUTE format('SELECT count(*) FROM (%s) AS q', query) INTO result;
+  RETURN result;
+END $$;
+CREATE FUNCTION rows_without(query text) RETURNS bigint LANGUAGE sql SET comb.use_id_index = off AS
+$$ SELECT rows_of(query) $$;
+
+-- Which conditions are replaced with conditions on id. All return the same rows as they are and replaced.
+CREATE TABLE forms (n serial, condition text);
+INSERT INTO forms (condition) VALUES
+('created_at < ''2026-11-02'''), ('created_at <= ''2026-11-02'''), ('created_at = ''2026-11-02'''),
+('created_at >= ''2026-11-02'''), ('created_at > ''2026-11-02'''), ('''2026-11-02'' > created_at'),
+('created_at BETWEEN ''2026-11-01'' AND ''2026-11-02'''),
+('created_at >= date ''2026-11-02'''), ('created_at >= timestamp ''2026-11-02 01:00'''),
+('created_at >= now() - (now() - ''2026-11-02'')'), ('created_at >= (SELECT timestamptz ''2026-11-02'')'),
+('created_at <@ tstzrange(''2026-11-01'', ''2026-11-02'')'), ('tstzrange(''2026-11-01'', NULL) @> created_at'),
+('created_at <@ (SELECT tstzrange(''2026-11-01'', ''2026-11-02''))'),
+('id <@ (SELECT tstzrange(''2026-11-01'', ''2026-11-02''))'),
+('(SELECT tstzrange(''2026-11-01'', ''2026-11-02'')) @> id'),
+('NOT created_at <@ tstzrange(''2026-11-01'', ''2026-11-02'')'),
+('(created_at < ''2026-11-02'') IS TRUE'), ('(created_at >= ''2026-11-02'') IS NOT FALSE'),
+('customer = 1 AND created_at BETWEEN ''2026-11-01'' AND ''2026-11-02'' OR customer = 2'),
+('customer = 1 OR NOT (created_at >= ''2026-11-02'' OR customer = 3)'),
+('created_at < ''1960-01-01'''), ('created_at >= ''1960-01-01'''), ('created_at > ''10889-08-03'''),
+('created_at < ''infinity'''), ('created_at >= ''-infinity'''),
+('hot_at < ''2026-11-02'''), ('hot_at >= ''2026-11-02''');
+SELECT condition, rows_of(query) AS rows
+FROM forms, format('SELECT * FROM orders_v WHERE %s', condition) AS query
+WHERE plan(query) !~ '_timestamp\(' AND rows_of(query) = rows_without(query) ORDER BY n;
+SELECT condition FROM forms, format('SELECT * FROM orders_v WHERE %s', condition) AS query
+WHERE plan(query) ~ '_timestamp\(' OR rows_of(query) <> rows_without(query);
+
+-- Conditions that stay as they are.
+TRUNCATE forms;
+INSERT INTO forms (condition) VALUES
+('created_at <> ''2026-11-02'''), ('created_at IN (''2026-11-02'', ''2026-11-03'')'),
+('created_at::date = ''2026-11-02'''), ('date_trunc(''day'', created_at) = ''2026-11-02'''),
+('CASE WHEN created_at < ''2026-11-02'' THEN true END'),
+-- The planner could not put the other column into a boundary and use it for joins.
+('created_at < (note || ''2026-11-02'')::timestamptz'),
+-- A boundary would be called twice.
+('created_at = clock_timestamp()'),
+-- The max uuid is at infinity, but its boundary is not after infinity.
+('created_at <= ''infinity'''), ('created_at > ''infinity'''), ('created_at = ''infinity'''),
+('created_at <@ tstzrange(''2026-11-02'', ''infinity'', ''[]'')'),
+-- These times do not fit into timestamptz. Comparing them is no error, but converting them is.
+('created_at < date ''5874897-12-31'''), ('created_at > date ''4714-11-24 BC'''),
+('created_at < timestamp ''294276-12-31 23:59:59'''),
+-- There is no boundary of hot ids after a time.
+('hot_at > ''2026-11-02'''), ('hot_at = ''2026-11-02''');
+SELECT condition FROM forms, format('SELECT * FROM orders_v WHERE %s', condition) AS query
+WHERE plan(query) !~ '_timestamp\(' OR condition !~ 'note' AND rows_of(query) <> rows_without(query);
+
+-- A page of keyset pagination starts in the index, and ends as written.
+EXPLAIN (COSTS OFF) SELECT * FROM orders_v WHERE (created_at, customer) < ('2026-11-02', 5);
+SELECT plan(query) ~ 'Index Cond' AS by_index, rows_of(query) - rows_without(query) AS difference
+FROM unnest('{<,<=,>,>=}'::text[]) AS op,
+     format('SELECT * FROM orders_v WHERE (created_at, customer) %s (''2026-11-01 00:30'', 5)', op) AS query;
+
+-- Orders, in indexes of all kinds.
+CREATE TABLE kinds (id uuid, n int, name text COLLATE "C");
+INSERT INTO kinds SELECT CASE WHEN n % 50 > 0 THEN comb_uuid(timestamptz '2026-11-01' + n % 900 * interval '1 s') END,
+                         n % 3, n FROM generate_series(1, 5000) AS n;
+CREATE INDEX descending ON kinds (id DESC NULLS LAST, name);
+CREATE INDEX second ON kinds (n, id, name);
+CREATE INDEX included ON kinds (n) INCLUDE (id);
+CREATE INDEX hashed ON kinds USING hash (id);
+CREATE INDEX partial ON kinds (id) WHERE n = 2;
+CREATE INDEX other_order ON kinds (id, (name || 'x'));
+ANALYZE kinds;
+
+-- Returns the first column of a query's result, in the order of its rows.
+CREATE FUNCTION result_of(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+  result text;
+BEGIN
+  EXECUTE format('SELECT md5(string_agg(COALESCE(at::text, ''null''), '' '')) FROM (%s) AS q (at)', query) INTO result;
+  RETURN result;
+END $$;
+CREATE FUNCTION result_without(query text) RETURNS text LANGUAGE sql SET comb.use_id_index = off AS
+$$ SELECT result_of(query) $$;
+
+SET enable_sort = off; SET enable_incremental_sort = off; SET enable_hashagg = off; SET enable_seqscan = off;
+SELECT query, (regexp_match(plan(query), 'Scan (?:Backward )?using (\w+)'))[1] AS index, plan(query) ~ 'Backward' AS backward,
+       plan(query) ~ 'Sort' AS sorts, result_of(query) = result_without(query) AS same
+FROM unnest(ARRAY[
+  'SELECT comb_timestamp(id) FROM kinds ORDER BY 1 NULLS FIRST LIMIT 300',
+  'SELECT comb_timestamp(id) FROM kinds ORDER BY 1 DESC NULLS LAST LIMIT 300',
+  'SELECT comb_timestamp(id) FROM kinds ORDER BY 1 LIMIT 300',
+  'SELECT comb_timestamp(id) FROM kinds WHERE n = 1 ORDER BY 1 LIMIT 300',
+  'SELECT comb_timestamp(id) FROM kinds WHERE n = 1 ORDER BY 1 DESC LIMIT 300',
+  'SELECT comb_timestamp(id) FROM kinds WHERE n = 1 ORDER BY comb_timestamp(id), name LIMIT 300',
+  'SELECT comb_timestamp(id) FROM kinds WHERE n = 2 AND name = ''5'' ORDER BY 1 LIMIT 300',
+  'SELECT count(*) FROM kinds WHERE n = 1 GROUP BY comb_timestamp(id) ORDER BY comb_timestamp(id) LIMIT 300',
+  'SELECT DISTINCT comb_timestamp(id) FROM kinds WHERE n = 1 ORDER BY 1 LIMIT 300',
+  'SELECT rank() OVER (ORDER BY comb_timestamp(id)) FROM kinds WHERE n = 1 LIMIT 300',
+  'SELECT max(comb_timestamp(id)) FROM kinds WHERE n = 1',
+  'SELECT comb_timestamp(b.id) FROM orders AS a LEFT JOIN kinds AS b ON a.id = b.id ORDER BY 1, a.id LIMIT 300']) AS query;
+RESET enable_sort; RESET enable_incremental_sort; RESET enable_hashagg; RESET enable_seqscan;
+
+-- The indexes of a partitioned table are not scanned themselves, and those of its partitions are.
+CREATE TABLE months (id uuid PRIMARY KEY, n int) PARTITION BY RANGE (id);
+CREATE TABLE november PARTITION OF months FOR VALUES FROM (comb_boundary('2026-11-01')) TO (comb_boundary('2026-12-01'));
+CREATE TABLE december PARTITION OF months FOR VALUES FROM (comb_boundary('2026-12-01')) TO (comb_boundary('2027-01-01'));
+INSERT INTO months SELECT comb_uuid(timestamptz '2026-11-15' + n * interval '1 h'), n FROM generate_series(1, 700) AS n;
+CREATE VIEW months_v AS SELECT *, comb_timestamp(id) AS created_at FROM months;
+EXPLAIN (COSTS OFF) SELECT * FROM months_v WHERE created_at >= '2026-12-03' AND created_at < '2026-12-04';
+EXPLAIN (COSTS OFF) SELECT * FROM months_v ORDER BY created_at DESC LIMIT 3;
+SELECT count(*) FROM (SELECT created_at, count(*) FROM months_v GROUP BY 1 ORDER BY 1 DESC) AS q;
+
+-- Row-level security, and a barrier view that can be updated.
+CREATE ROLE regress_reader;
+CREATE VIEW barrier WITH (security_barrier) AS SELECT * FROM orders WHERE comb_timestamp(id) >= '2026-11-03';
+EXPLAIN (COSTS OFF) UPDATE barrier SET note = 'y' WHERE customer = 1;
+ALTER TABLE orders ENABLE ROW LEVEL SECURITY;
+CREATE POLICY recent ON orders USING (comb_timestamp(id) >= '2026-11-03' AND customer = 7 OR customer = 1);
+GRANT SELECT ON orders TO regress_reader;
+SET ROLE regress_reader;
+EXPLAIN (COSTS OFF) SELECT * FROM orders;
+RESET ROLE;
+ALTER TABLE orders DISABLE ROW LEVEL SECURITY;
+
+-- A table with an index on the expression, with such an index predicate, or partitioned by it, keeps its conditions.
+CREATE TABLE by_key (id uuid PRIMARY KEY, n int);
+CREATE VIEW by_key_v AS SELECT *, comb_timestamp(id) AS created_at FROM by_key;
+SELECT plan('SELECT * FROM by_key_v WHERE created_at >= now()') ~ 'boundary' AS replaced;
+CREATE INDEX by_time ON by_key (comb_timestamp(id));
+SELECT plan('SELECT * FROM by_key_v WHERE created_at >= now()') ~ 'boundary' AS replaced;
+DROP INDEX by_time;
+CREATE INDEX recent ON by_key (n) WHERE comb_timestamp(id) >= '2026-11-20';
+SELECT plan('SELECT * FROM by_key_v WHERE created_at >= now()') ~ 'boundary' AS replaced;
+DROP INDEX recent;
+CREATE TABLE by_time (id uuid) PARTITION BY RANGE (comb_timestamp(id));
+SELECT plan('SELECT * FROM by_time WHERE comb_timestamp(id) >= now()') ~ 'boundary' AS replaced;
+
+-- comb may be in any schema, and a user of the view needs no privilege on it. comb_boundary() is called if the time is
+-- not constant.
+CREATE SCHEMA ids;
+ALTER EXTENSION comb SET SCHEMA ids;
+GRANT SELECT ON by_key_v TO regress_reader;
+SET ROLE regress_reader;
+SELECT plan('SELECT * FROM by_key_v WHERE created_at >= now()') ~ 'ids.comb_boundary' AS replaced;
+SELECT count(*) FROM by_key_v WHERE created_at >= now();
+RESET ROLE;
+REVOKE EXECUTE ON FUNCTION ids.comb_boundary(timestamptz) FROM PUBLIC;
+SET ROLE regress_reader;
+SELECT count(*) FROM by_key_v WHERE created_at >= '2026-11-20';
+SELECT count(*) FROM by_key_v WHERE created_at >= now();
+RESET ROLE;
+GRANT EXECUTE ON FUNCTION ids.comb_boundary(timestamptz) TO PUBLIC;
+
+-- A prepared statement is planned again when the extension is dropped and created.
+PREPARE recent (timestamptz) AS SELECT count(*) FROM by_key WHERE ids.comb_timestamp(id) >= $1;
+SET plan_cache_mode = force_generic_plan;
+EXECUTE recent ('2026-11-20');
+BEGIN;
+DROP EXTENSION comb CASCADE;
+CREATE EXTENSION comb SCHEMA ids;
+EXECUTE recent ('2026-11-20');
+EXPLAIN (COSTS OFF) EXECUTE recent ('2026-11-20');
+ROLLBACK;
+EXECUTE recent ('2026-11-20');
+RESET plan_cache_mode;
+ALTER EXTENSION comb SET SCHEMA public;
+
+-- Without the setting, conditions and orders stay as they are.
+SET comb.use_id_index = off;
+EXPLAIN (COSTS OFF) SELECT * FROM orders_v WHERE created_at >= '2026-11-02' ORDER BY created_at LIMIT 1;
+RESET comb.use_id_index;
+
+DROP TABLE orders, kinds, months, by_key, by_time, forms CASCADE;
+DROP FUNCTION plan, rows_of, rows_without, result_of, result_without;
+DROP SCHEMA ids;
+DROP ROLE regress_reader;

@@ -1,0 +1,282 @@
+# A view's comb_timestamp(id) returns the same rows, in the same order, as a timestamptz(3) column that stores the same
+# times: in random queries of all shapes, over tables of many kinds, with random settings of the planner. It is estimated
+# as that column, too.
+#
+#   SEED=number     repeats the queries of an earlier run; a run prints its seed first
+#   SECONDS=number  is how long the test runs; by default, it runs 500 queries
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::RealBin;
+use Comb;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes qw(time);
+
+my $seed = $ENV{SEED} || int(time * 1000) % 1_000_000;
+note("SEED=$seed SECONDS=" . ($ENV{SECONDS} // ''));
+srand($seed);
+my $end = $ENV{SECONDS} ? time + $ENV{SECONDS} : 0;
+my $top = "$ENV{SANDBOX}/comb";
+
+my $node = Comb::start_server('main', settings => join "\n", 'autovacuum = off', 'log_statement = none',
+	'log_min_messages = log', 'max_parallel_workers = 4', "timezone = 'America/New_York'");
+$node->safe_psql('postgres', 'CREATE SCHEMA ids; CREATE EXTENSION comb SCHEMA ids');
+$node->safe_psql('postgres', "SET search_path = public, ids; SELECT setseed(1e-6 * $seed);"
+	  . slurp_file("$top/test/created_at/setup.sql"));
+my $version = $node->safe_psql('postgres', 'SHOW server_version_num');
+
+# ---- random queries ------------------------------------------------------------------------------------------------
+
+sub one_of { return $_[ rand @_ ] }
+sub chance { return rand() < $_[0] }
+sub number { return int rand $_[0] }
+
+# {T} in a query stands for the column: comb_timestamp(id) in the view, or the stored column.
+
+my @edges = ('-infinity', 'infinity', '1969-12-31', '1970-01-01Z', '10889-08-02 05:31:50.655Z',
+	'10889-08-02 05:31:50.655001Z', '294276-12-30Z');
+
+# A constant time: of a row or next to one, at the ends of the range of ids, or beyond.
+sub time_constant
+{
+	return one_of('NULL', map { "'$_'" } @edges) . '::timestamptz' if chance(0.12);
+	return sprintf "'2026-11-%02d %02d:%02d:%02d.%06dZ'::timestamptz", 1 + number(3), number(24), number(60), number(60),
+	  one_of(0, 1, 999, 1000, number(1_000_000))
+	  if chance(0.4);
+	return sprintf "('2026-11-01Z'::timestamptz + interval '%d ms' + interval '%d us')", 7000 * number(40_000), one_of(0, 0, -1, 1);
+}
+
+# A time that is fixed during the query, in many types and forms.
+my @parameters;
+sub fixed_time
+{
+	my $at = time_constant();
+	return $at if chance(0.6) || $at =~ /infinity|NULL|294276/;
+	return "($at)::timestamp" if chance(0.3);
+	return "($at)::date" if chance(0.3);
+	return "(now() - (now() - $at))" if chance(0.3);
+	return "(SELECT $at)" if chance(0.3);
+	if (@parameters < 3)
+	{
+		push @parameters, $at;
+		return '$' . @parameters;
+	}
+	return $at;
+}
+
+sub range
+{
+	return one_of("'empty'::tstzrange", 'NULL::tstzrange', "'(,)'::tstzrange") if chance(0.1);
+	my ($low, $high) = map { chance(0.1) ? 'NULL::timestamptz' : time_constant() } 1 .. 2;
+	my $bounds = one_of('[)', '[]', '(]', '()');
+	my $range = "tstzrange(LEAST($low, $high), GREATEST($low, $high), '$bounds')";
+	return chance(0.2) ? "(SELECT $range)" : $range;
+}
+
+# A condition on the columns of a table.
+sub condition
+{
+	my ($table, $depth) = @_;
+	my $column = "$table.{T}";
+	if ($depth > 0 && chance(0.5))
+	{
+		my ($one, $other) = (condition($table, $depth - 1), condition($table, $depth - 1));
+		return one_of("($one AND $other)", "($one OR $other)", "NOT ($one)", "(($one AND $other) OR $one)");
+	}
+	my $op = one_of('<', '<=', '=', '>=', '>', '<', '>=', '<>');
+	my $at = fixed_time();
+	return one_of(
+		"$column $op $at",
+		"$column $op $at",
+		"$at $op $column",
+		"$column BETWEEN $at AND " . fixed_time(),
+		"$column BETWEEN SYMMETRIC $at AND " . fixed_time(),
+		"$column <@ " . range(),
+		range() . " @> $column",
+		"($column, $table.n) " . one_of('<', '<=', '>', '>=') . " ($at, 500)",
+		"($column $op $at) IS " . one_of('TRUE', 'NOT TRUE', 'UNKNOWN'),
+		"$column IN ($at, " . time_constant() . ')',
+		"$column IS " . one_of('NULL', 'NOT NULL'),
+		"CASE WHEN $column $op $at THEN true ELSE $table.n < 500 END",
+		"date_trunc('minute', $column) $op $at",
+		"$table.tenant = " . number(10),
+		"$table.n < " . number(1000));
+}
+
+my @tables = qw(plain partitioned parent in_domain with_key barrier protected);
+my $table = sub { one_of(@tables) . ' AS ' . $_[0] };
+
+# What a query returns about all its rows, in any order.
+my $rows = 'SELECT count(*), sum(a.n), sum(hashtext(a.{T}::text)::bigint)';
+
+# For each shape of a query, a function that returns one.
+my @shapes = (
+	sub { "$rows FROM " . $table->('a') . ' WHERE ' . condition('a', 3) },
+	sub {
+		my $direction = one_of('', 'DESC', 'NULLS FIRST', 'DESC NULLS LAST');
+		'SELECT a.{T} FROM ' . $table->('a') . ' WHERE ' . condition('a', 2) . " ORDER BY a.{T} $direction LIMIT 20";
+	},
+	sub {
+		'SELECT a.{T}, a.id FROM ' . $table->('a') . ' WHERE ' . condition('a', 1) . " AND a.tenant = " . number(10)
+		  . ' ORDER BY a.{T} DESC, a.id DESC LIMIT 20';
+	},
+	sub { 'SELECT min(a.{T}), max(a.{T}) FROM ' . $table->('a') . ' WHERE ' . condition('a', 1) },
+	sub { 'SELECT min(a.{T}), max(a.{T}) FROM ' . $table->('a') },
+	sub {
+		my $join = one_of('JOIN', 'LEFT JOIN', 'RIGHT JOIN', 'FULL JOIN');
+		my $on = $join eq 'FULL JOIN' ? '' : ' AND ' . condition(one_of('a', 'b'), 2);
+		"$rows, sum(b.n) FROM " . $table->('a') . " $join " . $table->('b') . " ON a.n = b.n$on WHERE " . condition(one_of('a', 'b'), 2);
+	},
+	sub { "$rows FROM " . $table->('a') . ', ' . $table->('b') . ' WHERE a.{T} = b.{T} AND a.tenant = b.tenant AND ' . condition('a', 1) },
+	sub {
+		'SELECT a.{T}, b.{T} FROM ' . $table->('a') . ' LEFT JOIN ' . $table->('b') . ' ON a.n = b.n AND ' . condition('b', 1)
+		  . ' ORDER BY b.{T}, a.{T} LIMIT 30';
+	},
+	sub {
+		my $exists = one_of('EXISTS', 'NOT EXISTS');
+		"$rows FROM " . $table->('a') . " WHERE $exists (SELECT FROM " . $table->('b') . ' WHERE b.n = a.n AND ' . condition('b', 2) . ')';
+	},
+	sub { "$rows FROM " . $table->('a') . ' WHERE a.n IN (SELECT b.n FROM ' . $table->('b') . ' WHERE ' . condition('b', 2) . ') OR ' . condition('a', 1) },
+	sub { "$rows FROM " . $table->('a') . ' WHERE a.{T} > (SELECT max(b.{T}) - interval \'1 day\' FROM ' . $table->('b') . " WHERE b.{T} < '2026-11-03')" },
+	sub {
+		"$rows, sum(c.n) FROM (SELECT * FROM " . $table->('a') . ' WHERE ' . condition('a', 1) . ' AND a.n < 40) AS a, LATERAL (SELECT b.{T}, count(*) AS n FROM '
+		  . $table->('b') . ' WHERE b.{T} <= a.{T} GROUP BY 1 ORDER BY b.{T} DESC LIMIT 1) AS c';
+	},
+	sub { 'SELECT a.{T}, count(*), sum(a.n) FROM ' . $table->('a') . ' WHERE ' . condition('a', 1) . ' GROUP BY a.{T} HAVING ' . one_of('count(*) > 1', 'a.{T} > ' . time_constant()) . ' ORDER BY 1, 2, 3 LIMIT 40' },
+	sub { 'SELECT a.{T}, a.tenant, count(*) FROM ' . $table->('a') . ' WHERE ' . condition('a', 1) . ' GROUP BY ' . one_of('GROUPING SETS ((a.{T}), (a.tenant), ())', 'ROLLUP (a.{T}, a.tenant)', 'CUBE (a.tenant, a.{T})') . ' HAVING count(*) > 2 ORDER BY 1, 2, 3 LIMIT 50' },
+	sub { 'SELECT sum(r * n) FROM (SELECT a.n, rank() OVER (PARTITION BY a.tenant ORDER BY a.{T}) AS r FROM ' . $table->('a') . ' WHERE ' . condition('a', 1) . ') AS ranked' },
+	sub { 'SELECT sum(n), count({T}), min({T}) FROM (SELECT * FROM ' . $table->('a') . ' ' . one_of('UNION ALL', 'UNION ALL', 'UNION', 'EXCEPT', 'INTERSECT') . ' SELECT * FROM ' . $table->('b') . ') AS u WHERE ' . condition('u', 2) },
+	sub { 'SELECT {T} FROM (SELECT {T}, n FROM ' . $table->('a') . ' UNION ALL SELECT {T}, n FROM ' . $table->('b') . ') AS u WHERE ' . condition_without_tenant('u') . ' ORDER BY {T} DESC LIMIT 10' },
+	sub { 'WITH c AS ' . one_of('MATERIALIZED', 'NOT MATERIALIZED', '') . ' (SELECT * FROM ' . $table->('a') . ' WHERE ' . condition('a', 1) . ') SELECT count(*), sum(c.n), max(c.{T}) FROM c WHERE ' . condition('c', 1) },
+	sub { 'SELECT DISTINCT ON (a.tenant) a.tenant, a.{T} FROM ' . $table->('a') . ' WHERE ' . condition('a', 1) . ' ORDER BY a.tenant, a.{T} ' . one_of('', 'DESC') },
+	sub { 'SELECT DISTINCT a.{T} FROM ' . $table->('a') . ' WHERE ' . condition('a', 1) . ' ORDER BY 1 LIMIT 20' },
+	sub { 'SELECT a.{T} FROM ' . one_of(qw(plain partitioned parent in_domain)) . ' AS a WHERE ' . condition('a', 1) . ' ORDER BY a.{T} LIMIT 5 FOR UPDATE' },
+	sub { 'SELECT sum(x.n) FROM (SELECT a.n FROM plain AS a JOIN parent AS b USING (n) JOIN in_domain AS c USING (n) WHERE ' . condition('a', 1) . ' AND ' . condition('b', 1) . ' AND ' . condition('c', 0) . ') AS x' },
+	sub { 'WITH gone AS (DELETE FROM ' . one_of(qw(plain partitioned parent in_domain)) . ' AS a WHERE ' . condition('a', 2) . ' RETURNING a.n, a.{T}) SELECT count(*), sum(n), max({T}) FROM gone' },
+	sub { 'WITH made AS (UPDATE ' . one_of(qw(plain partitioned parent in_domain)) . ' AS a SET n = a.n + 1 FROM plain AS b WHERE a.tenant = b.tenant AND b.n = 7 AND ' . condition('a', 1) . ' AND ' . condition('b', 1) . ' RETURNING a.n) SELECT count(*), sum(n) FROM made' },
+	sub { 'MERGE INTO plain_table AS a USING (SELECT n, {T} FROM ' . $table->('b') . ' WHERE ' . condition('b', 1) . ') AS b ON a.n = b.n WHEN MATCHED AND b.{T} < ' . time_constant() . ' THEN UPDATE SET tenant = 100; SELECT count(*), sum(n) FROM plain_table WHERE tenant = 100' },
+);
+
+sub condition_without_tenant
+{
+	my ($name) = @_;
+	for (;;)
+	{
+		@parameters = ();
+		my $condition = condition($name, 2);
+		return $condition unless $condition =~ /tenant/;
+	}
+}
+
+# Settings of the planner under which both queries run.
+sub settings
+{
+	my @set = ('plan_cache_mode = ' . one_of('force_custom_plan', 'force_generic_plan'));
+	push @set, "$_ = off"
+	  for grep { chance(0.3) } map { "enable_$_" } qw(seqscan indexscan indexonlyscan bitmapscan hashjoin mergejoin nestloop
+		sort hashagg incremental_sort partition_pruning material);
+	push @set, 'enable_partitionwise_join = on', 'enable_partitionwise_aggregate = on' if chance(0.2);
+	push @set, 'parallel_setup_cost = 0', 'parallel_tuple_cost = 0', 'min_parallel_table_scan_size = 0',
+	  'min_parallel_index_scan_size = 0'
+	  if chance(0.3);
+	push @set, 'geqo_threshold = 2' if chance(0.1);
+	push @set, 'jit = off';
+	return join '', map { "SET LOCAL $_;\n" } @set;
+}
+
+# A query as statements that return its result: directly, prepared, or from a cursor that also goes back.
+sub statements
+{
+	my ($query, @values) = @_;
+	my $set = '';
+	if (@values)
+	{
+		my $types = join ', ', ('timestamptz') x @values;
+		return "PREPARE q ($types) AS $query;\nEXECUTE q (" . join(', ', @values) . ");\nDEALLOCATE q;\n";
+	}
+	return "$query;\n" if $query !~ /^SELECT (?!.*FOR UPDATE)/ || chance(0.9);
+	return "DECLARE c SCROLL CURSOR FOR $query;\nFETCH 7 FROM c;\nFETCH BACKWARD 3 FROM c;\nFETCH ALL FROM c;\n";
+}
+
+# ---- comparing -----------------------------------------------------------------------------------------------------
+
+my $run = 0;
+my $wrong = 0;
+
+# Runs pairs of queries in one session, and compares their results.
+sub compare
+{
+	my (@queries) = @_;
+	my $script = "\\set ON_ERROR_STOP 1\nSET search_path = public, ids;\n";
+	for my $query (@queries)
+	{
+		for my $column ('created_at', 'stored')
+		{
+			my $role = $query->{query} =~ /protected/ ? "SET LOCAL ROLE reader;\n" : '';
+			$script .= "\\echo >>>\nBEGIN;\n$query->{settings}$role" . $query->{statements} =~ s/\{T\}/$column/gr . "ROLLBACK;\n";
+		}
+	}
+	my ($status, $out, $err) = $node->psql('postgres', $script);
+	my @results = split /^>>>\n?/m, "$out\n";
+	shift @results;
+	if ($status != 0 || $err)
+	{
+		my $failed = $queries[ (@results - 1) / 2 ];
+		diag("$err\n$failed->{settings}$failed->{statements}");
+		$wrong++;
+		BAIL_OUT('the server has crashed') if $err =~ /server closed|terminating connection/;
+		return;
+	}
+	for my $query (@queries)
+	{
+		my ($got, $expected) = splice @results, 0, 2;
+		$run++;
+		next if $got eq $expected;
+		$wrong++;
+		diag("Result:\n$got\nExpected:\n$expected\n$query->{settings}$query->{statements}") if $wrong <= 3;
+	}
+}
+
+sub random_query
+{
+	@parameters = ();
+	my $query = one_of(@shapes)->();
+	my @values = @parameters;
+	# MERGE is two statements, which cannot be prepared.
+	return random_query() if @values && $query =~ /^MERGE/;
+	return { query => $query, settings => settings(), statements => statements($query, @values) };
+}
+
+while ($end ? time < $end : $run < 500)
+{
+	compare(map { random_query() } 1 .. 50);
+	last if $wrong;
+}
+is($wrong, 0, "$run random queries return the same with comb_timestamp(id) as with a stored column");
+
+# ---- estimates -----------------------------------------------------------------------------------------------------
+
+# A condition whose estimate is compared: a range within the times of the table, alone or joined to others.
+sub estimated_condition
+{
+	my ($start, $length) = (number(2_000_000), one_of(100, 3_000, 100_000, 1_000_000));
+	my ($first, $last) = map { "(timestamptz '2026-01-01Z' + interval '$_ s')" } $start, $start + $length;
+	return one_of("{T} >= $first AND {T} < $last", "{T} BETWEEN $first AND $last", "{T} < $first OR {T} > $last", "{T} > $first", "$last >= {T}", "NOT ({T} < $first)",
+		"({T} >= $first AND {T} < $last) IS TRUE", "n % 2 = 0 OR {T} >= $first AND {T} < $last");
+}
+
+my $estimates = $end ? 500 : 100;
+my @far;
+for my $condition (map { estimated_condition() } 1 .. $estimates)
+{
+	my ($got, $expected) = map {
+		my ($rows) = $node->safe_psql('postgres', 'SET search_path = public, ids; EXPLAIN SELECT * FROM estimated WHERE ' . $condition =~ s/\{T\}/$_/gr) =~ / rows=(\d+)/;
+		$rows
+	} 'created_at', 'stored';
+	push @far, "$got for $expected: $condition" if abs($got - $expected) > 0.02 * $expected + 20;
+}
+is(join("\n", @far), '', "$estimates conditions are estimated as for a stored column");
+
+$node->stop;
+done_testing();
