@@ -38,7 +38,7 @@ namespace comb::pg {
 
 namespace {
 
-bool use_id_index = true;
+bool index_timestamps = true;
 table_planning_hook next_hook = nullptr;
 
 template <class Result>
@@ -488,7 +488,7 @@ bool is_first_table(const PlannerInfo* root, const RelOptInfo* rel) {
 }
 
 void plan_table(PlannerInfo* root, RelOptInfo* rel) {
-  if (!use_id_index) return;
+  if (!index_timestamps) return;
   if (is_first_table(root, rel)) replace_conditions(root);
   add_orders(root, rel);
 }
@@ -508,9 +508,9 @@ void hook(PlannerInfo* root, Oid table, bool has_children, RelOptInfo* rel) {
 }  // namespace
 
 void init_column() {
-  DefineCustomBoolVariable("comb.use_id_index",
+  DefineCustomBoolVariable("comb.index_timestamps",
                            "Uses the indexes of an id for conditions on its time and for the order of its time.",
-                           nullptr, &use_id_index, true, PGC_USERSET, 0, nullptr, nullptr, nullptr);
+                           nullptr, &index_timestamps, true, PGC_USERSET, 0, nullptr, nullptr, nullptr);
   next_hook = table_planning;
   table_planning = hook;
 }

@@ -75,7 +75,10 @@ const Const* known_constant(PlannerInfo* root, comparison& clause) {
   clause.evaluated = true;
   Node* value = clause.other;
   if (is_cheap(value) && !contain_var_clause(value)) {
+    // GEQO estimates in a context of its own, which it resets.
+    const MemoryContext caller = MemoryContextSwitchTo(root->planner_cxt);
     value = estimate_expression_value(root, value);
+    MemoryContextSwitchTo(caller);
     if (IsA(value, Const) && !reinterpret_cast<const Const*>(value)->constisnull)
       clause.constant = reinterpret_cast<const Const*>(value);
   }

@@ -32,7 +32,7 @@ BEGIN
   EXECUTE format('SELECT count(*) FROM (%s) AS q', query) INTO result;
   RETURN result;
 END $$;
-CREATE FUNCTION rows_without(query text) RETURNS bigint LANGUAGE sql SET comb.use_id_index = off AS
+CREATE FUNCTION rows_without(query text) RETURNS bigint LANGUAGE sql SET comb.index_timestamps = off AS
 $$ SELECT rows_of(query) $$;
 
 -- Which conditions are replaced with conditions on id. All return the same rows as they are and replaced.
@@ -104,15 +104,17 @@ CREATE FUNCTION result_of(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   result text;
 BEGIN
-  EXECUTE format('SELECT md5(string_agg(COALESCE(at::text, ''null''), '' '')) FROM (%s) AS q (at)', query) INTO result;
+  EXECUTE format('SELECT md5(string_agg(COALESCE(at::text, ''null''), '' '')) FROM (%s) AS q (at)', query)
+    INTO result;
   RETURN result;
 END $$;
-CREATE FUNCTION result_without(query text) RETURNS text LANGUAGE sql SET comb.use_id_index = off AS
+CREATE FUNCTION result_without(query text) RETURNS text LANGUAGE sql SET comb.index_timestamps = off AS
 $$ SELECT result_of(query) $$;
 
 SET enable_sort = off; SET enable_incremental_sort = off; SET enable_hashagg = off; SET enable_seqscan = off;
-SELECT query, (regexp_match(plan(query), 'Scan (?:Backward )?using (\w+)'))[1] AS index, plan(query) ~ 'Backward' AS backward,
-       plan(query) ~ 'Sort' AS sorts, result_of(query) = result_without(query) AS same
+SELECT query, (regexp_match(plan(query), 'Scan (?:Backward )?using (\w+)'))[1] AS index,
+       plan(query) ~ 'Backward' AS backward, plan(query) ~ 'Sort' AS sorts,
+       result_of(query) = result_without(query) AS same
 FROM unnest(ARRAY[
   'SELECT comb_timestamp(id) FROM kinds ORDER BY 1 NULLS FIRST LIMIT 300',
   'SELECT comb_timestamp(id) FROM kinds ORDER BY 1 DESC NULLS LAST LIMIT 300',
@@ -125,13 +127,15 @@ FROM unnest(ARRAY[
   'SELECT DISTINCT comb_timestamp(id) FROM kinds WHERE n = 1 ORDER BY 1 LIMIT 300',
   'SELECT rank() OVER (ORDER BY comb_timestamp(id)) FROM kinds WHERE n = 1 LIMIT 300',
   'SELECT max(comb_timestamp(id)) FROM kinds WHERE n = 1',
-  'SELECT comb_timestamp(b.id) FROM orders AS a LEFT JOIN kinds AS b ON a.id = b.id ORDER BY 1, a.id LIMIT 300']) AS query;
+  'SELECT comb_timestamp(b.id) FROM orders AS a LEFT JOIN kinds AS b USING (id) ORDER BY 1, a.id LIMIT 300']) AS query;
 RESET enable_sort; RESET enable_incremental_sort; RESET enable_hashagg; RESET enable_seqscan;
 
 -- The indexes of a partitioned table are not scanned themselves, and those of its partitions are.
 CREATE TABLE months (id uuid PRIMARY KEY, n int) PARTITION BY RANGE (id);
-CREATE TABLE november PARTITION OF months FOR VALUES FROM (comb_boundary('2026-11-01')) TO (comb_boundary('2026-12-01'));
-CREATE TABLE december PARTITION OF months FOR VALUES FROM (comb_boundary('2026-12-01')) TO (comb_boundary('2027-01-01'));
+CREATE TABLE november PARTITION OF months FOR VALUES
+  FROM (comb_boundary('2026-11-01')) TO (comb_boundary('2026-12-01'));
+CREATE TABLE december PARTITION OF months FOR VALUES
+  FROM (comb_boundary('2026-12-01')) TO (comb_boundary('2027-01-01'));
 INSERT INTO months SELECT comb_uuid(timestamptz '2026-11-15' + n * interval '1 h'), n FROM generate_series(1, 700) AS n;
 CREATE VIEW months_v AS SELECT *, comb_timestamp(id) AS created_at FROM months;
 EXPLAIN (COSTS OFF) SELECT * FROM months_v WHERE created_at >= '2026-12-03' AND created_at < '2026-12-04';
@@ -194,9 +198,9 @@ RESET plan_cache_mode;
 ALTER EXTENSION comb SET SCHEMA public;
 
 -- Without the setting, conditions and orders stay as they are.
-SET comb.use_id_index = off;
+SET comb.index_timestamps = off;
 EXPLAIN (COSTS OFF) SELECT * FROM orders_v WHERE created_at >= '2026-11-02' ORDER BY created_at LIMIT 1;
-RESET comb.use_id_index;
+RESET comb.index_timestamps;
 
 DROP TABLE orders, kinds, months, by_key, by_time, forms CASCADE;
 DROP FUNCTION plan, rows_of, rows_without, result_of, result_without;
