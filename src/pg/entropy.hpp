@@ -18,7 +18,7 @@ inline std::uint64_t this_process() {
 inline constinit entropy_pool pool;
 
 // 64 random bits of pg_strong_random. Raises an error if it fails, as gen_random_uuid() does.
-inline std::uint64_t random_word() {
+[[gnu::always_inline]] inline std::uint64_t random_word() {
   std::uint64_t word = 0;
   if (!pool.take(word, this_process(), pg_strong_random))
     ereport(ERROR, errcode(ERRCODE_INTERNAL_ERROR), errmsg("could not generate random values"));

@@ -18,7 +18,7 @@ namespace comb::pg {
 // for the result, which do not depend on the clock. The stamp is taken last, because no other step overlaps with it.
 // Only one error can be raised after that: by a layout that cannot contain the clock's time.
 template <class Draw, class Bits>
-inline Datum next_uuid(Draw&& draw, Bits&& bits) {
+[[gnu::always_inline]] inline Datum next_uuid(Draw&& draw, Bits&& bits) {
   const stamp now = clock_stamp();
   const auto random = draw();
   pg_uuid_t* result = new_uuid();
@@ -26,7 +26,7 @@ inline Datum next_uuid(Draw&& draw, Bits&& bits) {
 }
 
 // A new id with the bits of comb_uuid() and a label, and the same for a given time.
-inline Datum next_labelled(version label) {
+[[gnu::always_inline]] inline Datum next_labelled(version label) {
   return next_uuid(random_word,
                    [label](stamp next, std::uint64_t random) { return uuid_from_stamp(next, label, random); });
 }

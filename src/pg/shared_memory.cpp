@@ -46,16 +46,6 @@ void attach() {
   LWLockRelease(AddinShmemInitLock);
 }
 
-// Returns whether this is the first process of the server to find shared memory full. Such a process leaves an entry in
-// PostgreSQL's list of shared memory. The entry takes no memory of its own, so it can be made when memory is full.
-bool is_first_to_report() {
-  bool was_reported;
-  LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
-  const void* entry = find_shared_memory("comb: memory was full", 0, &was_reported);
-  LWLockRelease(AddinShmemInitLock);
-  return entry == nullptr || !was_reported;
-}
-
 shmem_request_hook_type next_shmem_request_hook = nullptr;
 shmem_startup_hook_type next_shmem_startup_hook = nullptr;
 
@@ -76,10 +66,9 @@ bool try_attach() {
   attach();
   if (attached.sequence != nullptr) return true;
   is_full = true;
-  if (is_first_to_report())
-    ereport(WARNING, errcode(ERRCODE_OUT_OF_MEMORY),
-            errmsg("no shared memory for comb: ids ascend within each session only"),
-            errhint("Add comb to shared_preload_libraries, which reserves the memory when the server starts."));
+  ereport(WARNING, errcode(ERRCODE_OUT_OF_MEMORY),
+          errmsg("no shared memory for comb: ids ascend within each session only"),
+          errhint("Add comb to shared_preload_libraries, which reserves the memory when the server starts."));
   return false;
 }
 

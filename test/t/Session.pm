@@ -1,4 +1,5 @@
-# A psql session that can lose its server. Queries are sent without waiting, and results are read as far as they came.
+# A psql session that can lose its server. Queries are sent without waiting, and results are read as far as they came. An
+# error of a query ends the test.
 package Session;
 
 use strict;
@@ -23,7 +24,8 @@ sub send
 	my ($self, $sql) = @_;
 	local $SIG{PIPE} = 'IGNORE';
 	$self->{sent}++;
-	return print { $self->{in} } "$sql;\n\\echo END $self->{sent}\n";
+	$self->{sql} = $sql;
+	return print { $self->{in} } "$sql;\n\\echo END $self->{sent} :LAST_ERROR_SQLSTATE\n";
 }
 
 # Returns (COMPLETE, ROW, ...): whether the result of the last query is complete, and its rows.
@@ -33,7 +35,11 @@ sub receive
 	my @rows;
 	while (defined(my $line = readline $self->{out}))
 	{
-		return (1, @rows) if $line eq "END $self->{sent}\n";
+		if ($line =~ /^END $self->{sent} (\w+)$/)
+		{
+			return (1, @rows) if $1 eq '00000';
+			die "error $1 in: $self->{sql}\n";
+		}
 		push @rows, $1 if $line =~ /^(.+)\n\z/;
 	}
 	return (0, @rows);
