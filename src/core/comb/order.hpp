@@ -310,7 +310,11 @@ struct session {
       if (error != 0) return note_failure(server, error);
       World::fence();
       if (!in_same_window(server.last.load(std::memory_order_relaxed), window)) continue;
-      if (server.saved.compare_exchange_strong(before, window, std::memory_order_acq_rel) || before == window) return 0;
+      // The low bits count the changes. Otherwise a process that was held up here would not notice that the sequence
+      // was set back, and that the window which was saved before was saved again.
+      const stamp marked = window + (before.units + 1) % units_per_window;
+      if (server.saved.compare_exchange_strong(before, marked, std::memory_order_acq_rel)) return 0;
+      if (in_same_window(before, window)) return 0;
     }
   }
 
