@@ -47,7 +47,9 @@ test/unit/run test/unit/run-sanitized: $(addprefix $(here),$(HEADERS_comb) $(cal
 	$(CXX) -std=c++20 -O2 -g $(SANITIZE) -Wall -Wextra -I$(here)src/core -o $@ $(filter %.cpp,$^) \
 	  -lgtest -lgtest_main -pthread
 test/unit/run-sanitized: SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=all
-EXTRA_CLEAN = test/unit/run test/unit/run-sanitized
+test/simulate/run: $(addprefix $(here),$(HEADERS_comb) $(call listed,test/simulate/*pp))
+	$(CXX) -std=c++20 -O2 -g -Wall -Wextra -U_FORTIFY_SOURCE -I$(here)src/core -o $@ $(filter %.cpp,$^)
+EXTRA_CLEAN = test/unit/run test/unit/run-sanitized test/simulate/run
 
 ifdef VPATH
 # pg_regress looks for expected/ where it runs.
@@ -77,8 +79,9 @@ demo: ## shows comb on a table of a million orders (KEEP=1 leaves the server run
 	$(call sandbox) env KEEP=$(KEEP) ROWS=$(ROWS) test/demo
 test: ## runs all tests, or some: T=shard (test/sql), T=test/t/011_clock.pl, T=unit
 	$(call sandbox) test/suite $(T)
-soak: ## walks at random through what can break the order of ids (SECONDS=600, SEED=1 repeats a walk)
-	$(call sandbox) env SECONDS=$(or $(SECONDS),600) SEED=$(SEED) test/suite test/t/016_walk.pl test/t/020_watermark.pl
+soak: ## simulates and walks through what can break the order of ids (SECONDS=600, SEED=1 repeats a walk)
+	$(call sandbox) env SECONDS=$(or $(SECONDS),600) SEED=$(SEED) PREEMPTIONS=3 SIMULATE=$(or $(SECONDS),600) \
+	  test/suite simulate mutants test/t/016_walk.pl test/t/020_watermark.pl
 test-clients: ## runs the examples of doc/clients.md with drivers, ORMs and schema tools of Debian and npm (C=pgx: some)
 	$(call sandbox) test/clients/run $(C)
 fuzz: ## gives the core a minute of random input

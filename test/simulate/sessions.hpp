@@ -1,0 +1,211 @@
+// What the sessions of a simulated server do. An act is what a client asks for, or what it does without asking.
+#pragma once
+
+#include "server.hpp"
+
+namespace simulate {
+
+inline transaction& transaction_of(const process& of) {
+  return promise.transactions[static_cast<std::size_t>(of.transaction)];
+}
+
+inline void begin() {
+  process& me = self();
+  if (me.transaction >= 0) return;
+  me.local_id.store(++me.last_local_id, std::memory_order_relaxed);
+  me.transaction = promise.begin_transaction(at.recovers);
+  me.takes_workers = true;
+}
+
+// A transaction releases its locks after it is visible.
+inline void leave(state ends) {
+  process& me = self();
+  acquire(transactions_lock, true);
+  transaction_of(me).state = ends;
+  release(transactions_lock);
+  me.local_id.store(0, std::memory_order_relaxed);
+  me.transaction = -1;
+}
+
+inline void wait_for_workers() {
+  process& me = self();
+  if (me.workers > 0) wait_until(end_of_workers, [&me] { return me.workers == 0; });
+}
+
+inline void end(bool commits) {
+  process& me = self();
+  if (me.transaction < 0) return;
+  me.takes_workers = false;
+  wait_for_workers();
+  commits = commits && !std::exchange(me.must_roll_back, false);
+  leave(commits ? state::visible : state::gone);
+  tell(commits ? "has committed" : "has rolled back");
+}
+
+// Runs what is between a client's request and the answer. It may end with an error.
+template <class Statement>
+void answer(Statement statement, bool resets = false) {
+  process& me = self();
+  begin();
+  me.sees.now.join(at.clients);
+  promise.begin(me.session.own.last.newest(), resets);
+  if (_setjmp(me.error) == 0) {
+    statement();
+  } else {
+    (me.leader < 0 ? me : at.processes[me.leader]).must_roll_back = true;
+    me.last = {};  // its own sequence may have started again
+  }
+  promise.end();
+  at.clients.join(self().sees.now);
+  if (self().must_roll_back) end(false);
+}
+
+// The same in a transaction of its own, if the session is in none. A leader does so only after its workers have ended.
+template <class Statement>
+void answer_alone(Statement statement, bool resets = false) {
+  wait_for_workers();
+  const bool is_alone = self().transaction < 0;
+  answer(statement, resets);
+  if (is_alone) end(true);
+}
+
+template <class Step>
+void make_id(Step step) {
+  answer([step] {
+    process& me = self();
+    const bool server_order = me.over_server;
+    tell("requests an id%s", server_order ? "" : " in session order");
+    const stamp id = me.session.next(world::clock(), step);
+    tell("receives id %s", text(id).c_str());
+    promise.id_returned(id, me.transaction, server_order, me.last);
+  });
+}
+
+// ---- acts
+// ------------------------------------------------------------------------------------------------------------
+
+inline void nothing() {}
+inline void commit() { end(true); }
+inline void rollback() { end(false); }
+inline void row() { make_id(usual_step); }
+inline void one_id() { row(), commit(); }
+inline void tick() { make_id(step_ticks), commit(); }
+
+inline void mark() {
+  if (at.recovers) return;
+  answer_alone([] {
+    tell("requests a watermark");
+    const stamp watermark = self().session.watermark();
+    tell("receives watermark %s", text(watermark).c_str());
+    promise.watermark_returned(watermark);
+  });
+}
+
+inline void reset() {
+  const auto call = [] {
+    tell("calls comb_reset()");
+    self().session.reset();
+    self().last = {};
+    promise.was_reset(self().session.own.last.newest(), at.memory.sequence.last.newest(), at.file);
+    tell("has called it");
+  };
+  answer_alone(call, true);
+}
+
+inline void advance() {
+  answer_alone([] {
+    const stamp past = world::clock() + (choice.choose(2) == 1 ? hour / 2 : units_per_ms);
+    tell("calls comb_advance(%s)", text(past).c_str());
+    promise.may_reach(past);
+    if (self().session.advance(past) == 0) promise.advanced(past);
+  });
+}
+
+// Inserts a row whose id was made elsewhere: the lowest that is let in.
+inline void outside() {
+  answer([] {
+    const stamp lowest = self().session.admitted_from(world::clock());
+    tell("inserts a row with id %s, made elsewhere", text(lowest).c_str());
+    promise.row_inserted(lowest, self().transaction, self().over_server, self().last);
+  });
+}
+
+inline void prepare() {
+  process& me = self();
+  wait_for_workers();
+  if (me.transaction < 0 || transaction_of(me).is_read_only) return;
+  me.takes_workers = false;
+  transaction_of(me).has_rough_bound = me.has_had_workers;
+  tell("prepares its transaction");
+  answer([] {
+    self().session.prepare();
+    pause();
+    transaction_of(self()).state = state::prepared;
+  });
+  if (me.transaction < 0) return;
+  tell("has prepared it");
+  leave(state::prepared);
+}
+
+// The locks of a prepared transaction are released after it is visible.
+inline void finish_prepared(state ends) {
+  for (const prepared_lock& each : at.prepared) {
+    const int number = each.transaction;
+    const auto is_its = [number](const auto& other) { return other.transaction == number; };
+    if (promise.transactions[static_cast<std::size_t>(number)].state != state::prepared) continue;
+    if (std::any_of(at.processes, at.processes + max_processes, is_its)) continue;
+    acquire(transactions_lock, true);
+    promise.transactions[static_cast<std::size_t>(number)].state = ends;
+    release(transactions_lock);
+    tell(ends == state::visible ? "commits a prepared transaction" : "rolls back a prepared transaction");
+    pause();
+    std::erase_if(at.prepared, is_its);
+    return;
+  }
+}
+inline void commit_prepared() { finish_prepared(state::visible); }
+inline void rollback_prepared() { finish_prepared(state::gone); }
+
+inline void order() {
+  process& me = self();
+  wait_for_workers();
+  me.over_server = !me.over_server;
+  me.session.setting_changed();
+  tell("sets comb.monotonicity = %s", me.over_server ? "server" : "session");
+}
+
+inline void start_session() {
+  process& me = self();
+  new (&me.session) comb::session<world>;
+  me.has_had_workers = false;
+  me.over_server = true;
+  me.last = {};
+}
+inline void reconnect() { rollback(), start_session(); }
+
+// Becomes a parallel worker: makes ids for the transaction of another process, which waits for it before it ends.
+inline void help() {
+  process& me = self();
+  const auto takes_workers = [](const process& each) { return each.takes_workers && !each.must_roll_back; };
+  process* leader = std::find_if(at.processes, at.processes + max_processes, takes_workers);
+  if (me.transaction >= 0 || leader == at.processes + max_processes) return;
+  start_session();
+  me.leader = static_cast<int>(leader - at.processes);
+  tell("becomes a parallel worker of %c", 'A' + me.leader);
+  ++leader->workers;
+  leader->has_had_workers = true;
+  me.transaction = leader->transaction;
+  me.over_server = leader->over_server;
+  me.local_id.store(++me.last_local_id, std::memory_order_relaxed);
+  me.sees.now.join(leader->sees.now);
+  for (int ids = 0; ids < 2 && !leader->must_roll_back; ++ids) row();
+  leader->sees.now.join(me.sees.now);
+  me.local_id.store(0, std::memory_order_relaxed);
+  me.transaction = me.leader = -1;
+  --leader->workers;
+  wake(end_of_workers);
+  tell("ends");
+  start_session();
+}
+
+}  // namespace simulate
