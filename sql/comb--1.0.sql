@@ -159,6 +159,20 @@ LANGUAGE C VOLATILE PARALLEL RESTRICTED SUPPORT comb_watermark_support
 AS 'MODULE_PATHNAME', 'hot_watermark';
 COMMENT ON FUNCTION hot_watermark() IS 'uuid of hot_uuid below which all rows are visible';
 
+-- The same less a lateness, for tables whose comb_guard() or hot_guard() lets ids be late by as much. comb_watermark()
+-- serves all tables with ids of comb_uuid() and comb_uuid_v7(), hot_watermark() those with hot ids. Error 22023 unless
+-- the lateness is from 0 to 36500 days, without months and years; the other errors are as above.
+
+CREATE FUNCTION comb_watermark(lateness interval) RETURNS uuid
+LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED SUPPORT comb_watermark_support
+AS 'MODULE_PATHNAME', 'comb_watermark_lateness';
+COMMENT ON FUNCTION comb_watermark(interval) IS 'uuid below which all rows are visible that are late by less';
+
+CREATE FUNCTION hot_watermark(lateness interval) RETURNS uuid
+LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED SUPPORT comb_watermark_support
+AS 'MODULE_PATHNAME', 'hot_watermark_lateness';
+COMMENT ON FUNCTION hot_watermark(interval) IS 'uuid of hot_uuid below which all rows are visible that are late by less';
+
 -- What the watermark waits for: a row for each transaction that has made an id and has not ended. The oldest of them
 -- holds the watermark back. Errors 55000 and 53200 as above.
 --   pid       the process that runs the transaction; NULL for a prepared transaction
@@ -184,6 +198,28 @@ CREATE FUNCTION comb_touch() RETURNS trigger
 LANGUAGE C VOLATILE
 AS 'MODULE_PATHNAME', 'comb_touch';
 COMMENT ON FUNCTION comb_touch() IS 'trigger that sets a column to a new uuid at each change of a row';
+
+-- Trigger functions that refuse a row which readers up to comb_watermark() or hot_watermark() could miss, because its id
+-- was made by a client, in another transaction or by another generator. They check a row that is inserted, and one whose
+-- id an UPDATE changes. The trigger must be AFTER INSERT OR UPDATE, FOR EACH ROW. Its arguments are the name of the
+-- column, and how late an id may be; readers then stay behind by as much:
+--
+--   CREATE TRIGGER events_guard AFTER INSERT OR UPDATE OF id ON events
+--   FOR EACH ROW EXECUTE FUNCTION comb_guard('id', '1 second');
+--
+-- Error 23514 for an id that is too late, or more than a day ahead of the clock. Error 22023 for another number of
+-- arguments, and unless the lateness is from 0 to 36500 days, without months and years. Error 53200 if no shared memory
+-- is left. Errors 39P01, 42703, 42804 and 428C9 as for comb_touch(), 22007 and 22015 for text that is not an interval.
+
+CREATE FUNCTION comb_guard() RETURNS trigger
+LANGUAGE C VOLATILE
+AS 'MODULE_PATHNAME', 'comb_guard';
+COMMENT ON FUNCTION comb_guard() IS 'trigger that refuses ids which readers up to comb_watermark could miss';
+
+CREATE FUNCTION hot_guard() RETURNS trigger
+LANGUAGE C VOLATILE
+AS 'MODULE_PATHNAME', 'hot_guard';
+COMMENT ON FUNCTION hot_guard() IS 'trigger that refuses ids which readers up to hot_watermark could miss';
 
 -- A layout says which time a uuid contains and where. Functions take and return its name as text, exactly as written in
 -- doc/reference.md. Error 22023, with the list of names, for any other text. The layouts come from these sources:

@@ -408,6 +408,10 @@ END
 -- == comb_watermark_v7: none: as comb_watermark
 -- == hot_watermark: none: as comb_watermark
 -- == comb_watermark_holders: none: as comb_watermark
+-- == comb_watermark_lateness: none: as comb_watermark
+-- == hot_watermark_lateness: none: as comb_watermark
+-- == comb_guard: none: as comb_watermark
+-- == hot_guard: none: as comb_watermark
 -- == comb_touch: none: as comb_watermark, which readers of the column need
 -- == comb_watermark_support: none: planner support functions are in C
 -- == comb_boundary_support: none: planner support functions are in C

@@ -114,15 +114,16 @@ CREATE TEMP TABLE rows (id uuid, n int, copy uuid GENERATED ALWAYS AS (id) STORE
 CREATE FUNCTION pg_temp.insert_with(trigger text) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   EXECUTE 'CREATE TRIGGER called ' || trigger;
-  INSERT INTO rows (n) VALUES (1);
+  INSERT INTO rows (id) VALUES ('00000000-0000-0000-0000-000000000000');
+  DROP TRIGGER called ON rows;
 END $$;
 INSERT INTO outcomes
 SELECT function || '()', '', o.outcome, o.message
-FROM (VALUES ('comb_touch')) AS functions (function),
-  (VALUES ('FOR EACH STATEMENT', '''id'''), ('FOR EACH ROW', ''), ('FOR EACH ROW', '''x'''), ('FOR EACH ROW', '''n'''),
-          ('FOR EACH ROW', '''copy''')) AS triggers (level, arguments),
+FROM (VALUES ('comb_touch', 'BEFORE'), ('comb_guard', 'AFTER'), ('hot_guard', 'AFTER')) AS functions (function, timing),
+  (VALUES ('STATEMENT', '''id'''), ('ROW', ''), ('ROW', '''x'''), ('ROW', '''n'''), ('ROW', '''copy'''), ('ROW', '''id'''),
+          ('ROW', '''id'', ''soon'''), ('ROW', '''id'', ''999999999999 days''')) AS triggers (level, arguments),
   LATERAL pg_temp.outcome(format('SELECT pg_temp.insert_with(%L)', format(
-    'BEFORE INSERT ON rows %s EXECUTE FUNCTION %s(%s)', level, function, arguments))) AS o;
+    '%s INSERT ON rows FOR EACH %s EXECUTE FUNCTION %s(%s)', timing, level, function, arguments))) AS o;
 SELECT * FROM pg_temp.outcome('SELECT comb_uuid()');
 
 -- The table in doc/reference.md contains each function once, with the errors that it raised here. Functions that

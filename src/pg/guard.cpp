@@ -1,0 +1,148 @@
+// comb_guard() and hot_guard(): trigger functions that refuse a row which readers up to a watermark could miss, because
+// its id was not made in the transaction that inserts it. comb_watermark(lateness) and hot_watermark(lateness), for
+// tables whose ids may be late.
+//
+//   CREATE TRIGGER events_guard AFTER INSERT OR UPDATE OF id ON events
+//   FOR EACH ROW EXECUTE FUNCTION comb_guard('id', '1 second');
+//
+// A watermark that does not wait for the transaction is at most admitted_from(), and one that does is less. So a reader
+// finds each row whose id is at least admitted_from(), and a reader that stays behind its watermark by the lateness
+// finds each row whose id is at least admitted_from() less the lateness.
+//
+// A reader would find an id that is far ahead of the clock as late as that. It comes from another generator, as random
+// uuids do, so it is refused as well.
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+#include "comb/hot.hpp"
+#include "comb/timestamp.hpp"
+#include "datum.hpp"
+#include "postgres.hpp"
+#include "sequence.hpp"
+#include "shared_memory.hpp"
+#include "timestamptz.hpp"
+#include "trigger.hpp"
+#include "watermark.hpp"
+
+namespace comb::pg {
+
+namespace {
+
+// A lateness in units of a stamp. Raises an error if it is negative, or has months, whose length is not known.
+std::uint64_t lateness_units(const Interval* lateness) {
+  constexpr int most_days = 36500;
+  const std::int64_t whole_days = lateness->time / USECS_PER_DAY + lateness->day;
+  const std::int64_t micros = lateness->time + lateness->day * USECS_PER_DAY;
+  if (lateness->month != 0 || whole_days > most_days || whole_days < -most_days || micros < 0)
+    ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+            errmsg("lateness must be from 0 to %d days, without months and years", most_days),
+            errdetail("It is %s.", DatumGetCString(DirectFunctionCall1(interval_out, IntervalPGetDatum(lateness)))));
+  return stamp_from_time(from_unix_micros(micros)).units;
+}
+
+stamp earlier(stamp from, std::uint64_t units) { return {from.units - std::min(from.units, units)}; }
+
+// The lateness that the trigger gives as its second argument, or 0. It is read once for each statement.
+std::uint64_t trigger_lateness(FunctionCallInfo fcinfo, const TriggerData& call) {
+  if (call.tg_trigger->tgnargs < 2) return 0;
+  auto*& kept = reinterpret_cast<std::uint64_t*&>(fcinfo->flinfo->fn_extra);
+  if (kept == nullptr) {
+    const Datum interval = DirectFunctionCall3(interval_in, CStringGetDatum(call.tg_trigger->tgargs[1]),
+                                               ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
+    const std::uint64_t units = lateness_units(DatumGetIntervalP(interval));
+    kept = static_cast<std::uint64_t*>(MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, sizeof units));
+    *kept = units;
+  }
+  return *kept;
+}
+
+// What differs between the ids of comb_uuid() and comb_uuid_v7(), and those of hot_uuid().
+struct kind {
+  const char* guard;
+  const char* watermark;
+  // The lowest id of a stamp, among the ids with the version of `like`. Watermarks have version 4, or 7 for tables with
+  // ids of version 7 alone, so both are compared as the watermark compares them.
+  uuid (*lowest_id)(stamp from, const uuid& like);
+  sys_micros (*time_in)(const uuid& id);
+};
+
+constexpr kind comb_ids = {"comb_guard", "comb_watermark",
+                           [](stamp from, const uuid& like) {
+                             return uuid_from_stamp(from, has_version(like, version::v7) ? version::v7 : version::v4,
+                                                    0);
+                           },
+                           [](const uuid& id) { return comb_timestamp_micros(id); }};
+
+constexpr kind hot_ids = {"hot_guard", "hot_watermark",
+                          [](stamp from, const uuid&) { return hot_uuid_from_stamp(from, 0, 0); },
+                          [](const uuid& id) { return hot_timestamp(id); }};
+
+[[noreturn]] void refuse(const TriggerData& call, int column, const uuid& id, const kind& of, stamp bound,
+                         bool is_late) {
+  const char* text = DatumGetCString(DirectFunctionCall1(uuid_out, uuid_result(id)));
+  const char* table = RelationGetRelationName(call.tg_relation);
+  const char* time = time_text(of.time_in(id));
+  ereport(ERROR, errcode(ERRCODE_CHECK_VIOLATION), errtablecol(call.tg_relation, column),
+          is_late ? errmsg("id %s is too late for readers of table \"%s\"", text, table)
+                  : errmsg("id %s is too far ahead of the clock for readers of table \"%s\"", text, table),
+          errdetail(is_late ? "It is of %s, and this transaction can insert ids from %s on."
+                            : "It is of %s, and this transaction can insert ids up to %s.",
+                    time, time_text(bound)),
+          is_late
+              ? errhint("Let the default of the column make the id. To let ids be late, call %s('%s', '1 second') in "
+                        "the trigger, and read up to %s('1 second').",
+                        of.guard, call.tg_trigger->tgargs[0], of.watermark)
+              : errhint("Let the default of the column make the id."));
+}
+
+void check(const TriggerData& call, int column, const uuid& id, std::uint64_t lateness, const kind& of) {
+  const stamp from = admitted_from();
+  const stamp lowest = earlier(from, lateness);
+  if (id < of.lowest_id(lowest, id)) refuse(call, column, id, of, lowest, true);
+  if (id < of.lowest_id(from + units_per_day, id)) [[likely]]
+    return;
+  // A transaction can last for days, and the sequence can be ahead of the clock.
+  const stamp last = attached.sequence->last.load(std::memory_order_relaxed);
+  const stamp highest = std::max({from, last, clock_stamp()}) + units_per_day;
+  if (id >= of.lowest_id(highest, id)) refuse(call, column, id, of, highest, false);
+}
+
+Datum guard(FunctionCallInfo fcinfo, const kind& of) {
+  const TriggerData& call = row_trigger(fcinfo, of.guard, TRIGGER_EVENT_AFTER);
+  const int column = uuid_column(call, of.guard, "'name of a uuid column' [, 'lateness']", 2);
+  const std::uint64_t lateness = trigger_lateness(fcinfo, call);
+  if (!try_attach())
+    ereport(ERROR, errcode(ERRCODE_OUT_OF_MEMORY), errmsg("%s() needs shared memory, and none is left", of.guard),
+            errhint("Add comb to shared_preload_libraries, which reserves what it needs when the server starts."));
+
+  bool is_null;
+  TupleDesc columns = call.tg_relation->rd_att;
+  const Datum value = heap_getattr(new_row(call), column, columns, &is_null);
+  if (is_null) return Datum{0};
+  uuid id;
+  std::memcpy(id.bytes, DatumGetUUIDP(value)->data, sizeof id.bytes);
+  if (TRIGGER_FIRED_BY_UPDATE(call.tg_event)) {
+    const Datum before = heap_getattr(call.tg_trigtuple, column, columns, &is_null);
+    if (!is_null && std::memcmp(id.bytes, DatumGetUUIDP(before)->data, sizeof id.bytes) == 0) return Datum{0};
+  }
+  check(call, column, id, lateness, of);
+  return Datum{0};
+}
+
+stamp late_watermark(FunctionCallInfo fcinfo) {
+  const std::uint64_t lateness = lateness_units(PG_GETARG_INTERVAL_P(0));
+  return earlier(take_watermark(), lateness);
+}
+
+}  // namespace
+
+COMB_FUNCTION(comb_guard) { return guard(fcinfo, comb_ids); }
+
+COMB_FUNCTION(hot_guard) { return guard(fcinfo, hot_ids); }
+
+COMB_FUNCTION(comb_watermark_lateness) { return uuid_result(uuid_from_stamp(late_watermark(fcinfo), version::v4, 0)); }
+
+COMB_FUNCTION(hot_watermark_lateness) { return uuid_result(hot_uuid_from_stamp(late_watermark(fcinfo), 0, 0)); }
+
+}  // namespace comb::pg

@@ -1,0 +1,152 @@
+-- comb_guard() and hot_guard() refuse ids that readers up to a watermark could miss.
+CREATE TABLE events (id uuid PRIMARY KEY DEFAULT comb_uuid(), n int);
+CREATE TRIGGER events_guard AFTER INSERT OR UPDATE OF id ON events FOR EACH ROW EXECUTE FUNCTION comb_guard('id');
+-- The state of an error, or "accepted".
+CREATE FUNCTION outcome(statement text) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+    EXECUTE statement;
+    RETURN 'accepted';
+EXCEPTION WHEN OTHERS THEN
+    RETURN SQLSTATE;
+END $$;
+
+-- Ids that the transaction makes are accepted, in every way.
+INSERT INTO events (n) SELECT generate_series(1, 3);
+INSERT INTO events VALUES (comb_uuid_v7(), 4), (comb_generate('v7'), 5);
+COPY events (n) FROM stdin;
+6
+7
+\.
+BEGIN;
+SELECT comb_uuid() AS first \gset
+SELECT count(comb_uuid()) FROM generate_series(1, 1000);
+SAVEPOINT s;
+INSERT INTO events VALUES (:'first', 8);
+RELEASE s;
+COMMIT;
+BEGIN;
+SET LOCAL comb.monotonicity = session;
+INSERT INTO events (n) VALUES (9);
+SET LOCAL comb.monotonicity = server;
+INSERT INTO events (n) VALUES (10);
+COMMIT;
+INSERT INTO events VALUES (:'first', 8) ON CONFLICT (id) DO UPDATE SET n = excluded.n;
+SELECT count(*) FROM events;
+
+-- An id of an earlier transaction is refused, whoever made it.
+SELECT comb_uuid() AS earlier \gset
+SELECT outcome(format('INSERT INTO events VALUES (%L)', :'earlier'));
+SELECT outcome('INSERT INTO events VALUES (comb_uuid_v7(clock_timestamp() - interval ''2 ms''))') AS late,
+       outcome('INSERT INTO events VALUES (comb_uuid(clock_timestamp() + interval ''1 hour''))') AS early,
+       outcome('INSERT INTO events VALUES (comb_uuid(clock_timestamp() + interval ''25 hours''))') AS too_early,
+       outcome('INSERT INTO events VALUES (''0f19ff7a-4a2b-4b1d-b2d4-b1c1e1f5c3a9'')') AS random,
+       outcome('INSERT INTO events VALUES (hot_uuid(1))') AS hot;
+CREATE TABLE given (id uuid);
+INSERT INTO given VALUES (:'earlier');
+SELECT outcome('INSERT INTO events SELECT id FROM given');
+
+-- Within a millisecond, ids of version 7 are compared with a watermark of version 7.
+SELECT outcome(format('INSERT INTO events VALUES (%L)', overlay(id::text PLACING '7000-8' FROM 15 FOR 6)))
+FROM comb_uuid() AS id;
+
+-- UPDATE of the id is checked if it changes the id.
+UPDATE events SET id = id, n = n;
+SELECT outcome(format('UPDATE events SET id = %L WHERE n = 1', :'earlier'));
+UPDATE events SET id = comb_uuid() WHERE n = 1;
+
+-- A lateness lets ids be late by as much. Readers then stay behind by as much.
+CREATE OR REPLACE TRIGGER events_guard AFTER INSERT OR UPDATE OF id ON events
+FOR EACH ROW EXECUTE FUNCTION comb_guard('id', '1 hour');
+SELECT outcome('INSERT INTO events VALUES (comb_uuid(clock_timestamp() - interval ''59 minutes''))') AS late,
+       outcome('INSERT INTO events VALUES (comb_uuid(clock_timestamp() - interval ''61 minutes''))') AS too_late;
+SELECT comb_watermark('1 hour') AS watermark \gset
+SELECT comb_timestamp(:'watermark') BETWEEN now() - interval '61 minutes' AND clock_timestamp() - interval '1 hour' AS behind,
+       :'watermark'::text ~ '^.{14}4' AS version_4, outcome(format('INSERT INTO events VALUES (%L)', :'watermark'));
+SELECT count(*) FROM events WHERE id < :'watermark';
+SELECT comb_watermark('0') > comb_watermark('00:00:00.000001') AS less, comb_watermark(NULL);
+SELECT comb_watermark('36500 days') AS nil;
+SELECT hot_timestamp(hot_watermark('1 hour')) BETWEEN now() - interval '61 minutes' AND clock_timestamp() AS hot;
+
+-- Hot ids.
+CREATE TABLE hot_events (id uuid DEFAULT hot_uuid(7));
+CREATE TRIGGER guard AFTER INSERT ON hot_events FOR EACH ROW EXECUTE FUNCTION hot_guard('id', '2 seconds');
+INSERT INTO hot_events DEFAULT VALUES;
+INSERT INTO hot_events VALUES (NULL), (hot_uuid(-1));
+SELECT outcome('INSERT INTO hot_events VALUES (hot_uuid(1, clock_timestamp() - interval ''1 second''))') AS late,
+       outcome('INSERT INTO hot_events VALUES (hot_uuid(1, clock_timestamp() - interval ''3 seconds''))') AS too_late,
+       outcome('INSERT INTO hot_events VALUES (hot_uuid(1, clock_timestamp() + interval ''2 days''))') AS too_early,
+       outcome('INSERT INTO hot_events VALUES (comb_uuid())') AS comb;
+
+-- Partitions have the trigger of their table. A row that an UPDATE moves to another partition is inserted there.
+CREATE TABLE parts (id uuid DEFAULT comb_uuid(), n int) PARTITION BY LIST (n);
+CREATE TABLE parts_1 PARTITION OF parts FOR VALUES IN (1);
+CREATE TABLE parts_2 (n int, id uuid);
+ALTER TABLE parts ATTACH PARTITION parts_2 FOR VALUES IN (2);
+CREATE TRIGGER parts_guard AFTER INSERT OR UPDATE OF id ON parts FOR EACH ROW EXECUTE FUNCTION comb_guard('id');
+INSERT INTO parts (n) VALUES (1), (2);
+SELECT outcome(format('INSERT INTO parts_2 VALUES (2, %L)', :'earlier')) AS inserted,
+       outcome('UPDATE parts SET n = 2 WHERE n = 1') AS moved;
+
+-- A deferred trigger checks the row when the transaction commits.
+CREATE TABLE deferred (id uuid);
+CREATE CONSTRAINT TRIGGER guard AFTER INSERT ON deferred DEFERRABLE INITIALLY DEFERRED
+FOR EACH ROW EXECUTE FUNCTION comb_guard('id');
+INSERT INTO deferred VALUES (comb_uuid());
+BEGIN;
+INSERT INTO deferred VALUES (:'earlier');
+\set VERBOSITY sqlstate
+COMMIT;
+\set VERBOSITY default
+
+-- Rows that replication applies are not checked, unless the trigger is enabled ALWAYS.
+SET session_replication_role = replica;
+SELECT outcome(format('INSERT INTO parts VALUES (%L, 1)', :'earlier'));
+ALTER TABLE parts_1 ENABLE ALWAYS TRIGGER parts_guard;
+SELECT outcome(format('INSERT INTO parts VALUES (%L, 1)', :'earlier'));
+RESET session_replication_role;
+
+-- The error says where the id is, its time, and what the transaction can insert.
+CREATE FUNCTION error_of(given uuid, OUT said text) LANGUAGE plpgsql AS $$
+DECLARE
+    message text;
+    detail text;
+    hint text;
+    place text;
+BEGIN
+    INSERT INTO parts VALUES (given, 2);
+EXCEPTION WHEN check_violation THEN
+    GET STACKED DIAGNOSTICS message = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT,
+        place = COLUMN_NAME;
+    said := concat_ws(E'\n', message, regexp_replace(detail, '(from|up to) \S+ \S+', '\1 ...'), hint, 'column ' || place);
+END $$;
+SET TimeZone = 'UTC';
+\t \a
+SELECT error_of('018e5f3b-ff48-47cc-b5ba-d01c25cc63a7');
+SELECT error_of('5c146b14-3c52-4afd-938a-375d0df1fbf6');
+
+-- Wrong triggers.
+CREATE FUNCTION wrong(timing text, arguments text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    message text;
+    detail text;
+    hint text;
+BEGIN
+    EXECUTE format('CREATE TRIGGER wrong %s INSERT ON given FOR EACH ROW EXECUTE FUNCTION comb_guard(%s)', timing, arguments);
+    INSERT INTO given VALUES (comb_uuid());
+EXCEPTION WHEN OTHERS THEN
+    GET STACKED DIAGNOSTICS message = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
+    RETURN concat_ws(E'\n', SQLSTATE, message, nullif(detail, ''), nullif(hint, ''));
+END $$;
+SELECT wrong('BEFORE', '''id''');
+SELECT wrong('AFTER', '');
+SELECT wrong('AFTER', '''id'', ''1'', ''2''');
+SELECT wrong('AFTER', '''x''');
+SELECT wrong('AFTER', '''id'', ''soon''');
+SELECT wrong('AFTER', '''id'', ''1 month''');
+SELECT wrong('AFTER', '''id'', ''-1 second''');
+SELECT wrong('AFTER', '''id'', ''36501 days''');
+SELECT wrong('AFTER', '''id'', ''-178956970 years''');
+\t \a
+
+DROP TABLE events, given, hot_events, parts, deferred;
+DROP FUNCTION outcome, error_of, wrong;
