@@ -4,9 +4,10 @@
 //   readers CONNINFO SEED SECONDS
 //
 // Needs the tables of setup.sql. Sessions that lose their server connect again, so a test can kill the server
-// meanwhile. A naive reader, which requests ids above the largest that it has seen, shows what is lost without the
-// watermark. Prints how many rows were written and read. Returns 0 if all readers except the naive one were right, 1 if
-// not, and 2 on other errors.
+// meanwhile. Some ids are made long before the transaction that inserts them, which a guard may refuse. Two readers are
+// controls: the naive one, which requests ids above the largest that it has seen, shows what is lost without the
+// watermark, and that of the unguarded table shows what is lost without a guard. Prints how many rows were written and
+// read. Returns 0 if all readers except the controls were right, 1 if not, and 2 on other errors.
 #include <libpq-fe.h>
 
 #include <algorithm>
@@ -36,6 +37,7 @@ std::string conninfo;
 std::atomic<bool> writing{true};
 std::atomic<long> transactions{0};
 std::atomic<long> reconnects{0};
+std::atomic<long> refused{0};
 
 struct disconnected {};
 
@@ -71,17 +73,30 @@ class session {
     die("cannot connect");
   }
 
+  // Runs a command that a guard may refuse.
+  void try_to(const std::string& command) {
+    run("SAVEPOINT tried");
+    bool is_refused = false;
+    run(command, &is_refused);
+    if (!is_refused) return;
+    ++refused;
+    run("ROLLBACK TO tried");
+  }
+
   // Runs a command, and returns the ids in its first column. Throws `disconnected` if the session has ended.
-  std::vector<id> run(const std::string& command) {
+  std::vector<id> run(const std::string& command, bool* is_refused = nullptr) {
     PGresult* result = PQexecParams(connection_, command.c_str(), 0, nullptr, nullptr, nullptr, nullptr, 1);
     const ExecStatusType status = PQresultStatus(result);
     if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK) {
       const char* state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
       const bool ended =
           state == nullptr || std::strncmp(state, "57P", 3) == 0 || PQstatus(connection_) != CONNECTION_OK;
+      const bool by_guard = state != nullptr && std::strcmp(state, "23514") == 0;
       PQclear(result);
-      if (!ended) die(command.c_str());
-      throw disconnected();
+      if (ended) throw disconnected();
+      if (!by_guard || is_refused == nullptr) die(command.c_str());
+      *is_refused = true;
+      return {};
     }
     std::vector<id> ids;
     for (int row = 0; row < PQntuples(result); ++row) {
@@ -152,12 +167,29 @@ class writer {
   }
 
   // Inserts ids that the client received before the transaction had an xid. If parallel workers made them, these have
-  // ended before the insert.
-  void insert_later(const std::string& source) {
+  // ended before the insert, and a guard may refuse the ids.
+  void insert_later(const std::string& source, bool in_workers) {
     const int table = any(3);
     const std::vector<id> ids = session_.run("SELECT " + new_id(table) + " FROM " + source);
     pause();
-    session_.run(std::string("INSERT INTO ") + tables[table] + " VALUES " + values(ids));
+    const std::string insert = std::string("INSERT INTO ") + tables[table] + " VALUES " + values(ids);
+    if (in_workers)
+      session_.try_to(insert);
+    else
+      session_.run(insert);
+  }
+
+  // Inserts an id that is up to 200 ms older than the insert, or one that the transaction makes.
+  void insert_late() {
+    const std::string table = happens(50) ? "events_guarded" : "events_unguarded";
+    if (happens(30)) {
+      session_.run("INSERT INTO " + table + " (writer) VALUES (" + number_ + ")");
+      return;
+    }
+    const std::string kind = happens(50) ? "comb_uuid" : "comb_uuid_v7";
+    const std::vector<id> ids = session_.run("SELECT " + kind + "(clock_timestamp() - random() * interval '200 ms')");
+    pause();
+    session_.try_to("INSERT INTO " + table + " VALUES " + values(ids));
   }
 
   void set_order(const char* command) {
@@ -165,7 +197,7 @@ class writer {
   }
 
   void step() {
-    switch (any(9)) {
+    switch (any(11)) {
       case 0:
       case 1:
         insert(1);
@@ -174,10 +206,10 @@ class writer {
         insert(1 + any(20));
         break;
       case 3:
-        insert_later("generate_series(1, 3)");
+        insert_later("generate_series(1, 3)", false);
         break;
       case 4:
-        insert_later("numbers WHERE n <= 20");
+        insert_later("numbers WHERE n <= 20", true);
         break;
       case 5:
         session_.run("SELECT insert_or_fail(" + number_ + ")");
@@ -193,6 +225,9 @@ class writer {
         break;
       case 8:
         pause();
+        break;
+      default:
+        insert_late();
         break;
     }
   }
@@ -246,6 +281,7 @@ struct reader {
   const char* table;
   const char* watermark;  // null for the naive reader
   std::chrono::milliseconds pause;
+  bool is_control = false;
   id place{};
   std::vector<id> received{};
   long went_back = 0;
@@ -275,6 +311,8 @@ struct reader {
           read_once(server);
           std::this_thread::sleep_for(pause);
         }
+        // A reader that stays 100 ms behind reads the last rows when they are older than that.
+        sleep_for(std::chrono::milliseconds(200));
         read_once(server);
         finished = true;
       } catch (const disconnected&) {
@@ -335,7 +373,9 @@ int main(int argc, char** argv) {
                       {"version 7, tight loop", "events_v7", "comb_watermark_v7()", 0ms},
                       {"version 7, by comb_watermark()", "events_v7", "comb_watermark()", 5ms},
                       {"hot ids", "events_hot", "hot_watermark()", 1ms},
-                      {"naive", "events", nullptr, 1ms}};
+                      {"guarded", "events_guarded", "comb_watermark('100 ms')", 1ms},
+                      {"unguarded", "events_unguarded", "comb_watermark('100 ms')", 1ms, true},
+                      {"naive", "events", nullptr, 1ms, true}};
   std::atomic<bool> reading{true};
   std::vector<std::thread> reading_threads;
   for (reader& one : readers) reading_threads.emplace_back([&] { one(reading); });
@@ -361,9 +401,10 @@ int main(int argc, char** argv) {
   };
   for (const reader& one : readers) {
     const bool exact = report(one.name, one.table, one.received, one.went_back);
-    right &= exact || one.watermark == nullptr;
+    right &= exact || one.is_control;
   }
   right &= report("in a function", "events", server.run("SELECT id FROM seen"), 0);
-  std::printf("%ld transactions, %ld connections lost\n", transactions.load(), reconnects.load());
+  std::printf("%ld transactions, %ld ids refused, %ld connections lost\n", transactions.load(), refused.load(),
+              reconnects.load());
   return right ? 0 : 1;
 }

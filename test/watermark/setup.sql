@@ -4,6 +4,15 @@ CREATE TABLE events (id uuid PRIMARY KEY DEFAULT comb_uuid(), writer int NOT NUL
 CREATE TABLE events_v7 (id uuid PRIMARY KEY DEFAULT comb_uuid_v7(), writer int NOT NULL);
 CREATE TABLE events_hot (id uuid PRIMARY KEY DEFAULT hot_uuid(7), writer int NOT NULL);
 
+-- Guards refuse ids that readers could miss: none that a transaction makes itself, and of those that clients bring, all
+-- that come later than the lateness. The last table shows what readers miss without a guard.
+CREATE TRIGGER guard AFTER INSERT ON events_v7 FOR EACH ROW EXECUTE FUNCTION comb_guard('id');
+CREATE TRIGGER guard AFTER INSERT ON events_hot FOR EACH ROW EXECUTE FUNCTION hot_guard('id');
+CREATE TABLE events_guarded (id uuid PRIMARY KEY DEFAULT comb_uuid(), writer int NOT NULL);
+CREATE TRIGGER guard AFTER INSERT ON events_guarded
+FOR EACH ROW EXECUTE FUNCTION comb_guard('id', '100 milliseconds');
+CREATE TABLE events_unguarded (id uuid PRIMARY KEY DEFAULT comb_uuid(), writer int NOT NULL);
+
 -- A table with enough rows for a plan with parallel workers.
 CREATE TABLE numbers AS SELECT n FROM generate_series(1, 1000) AS n;
 ANALYZE numbers;
