@@ -1,10 +1,10 @@
-# A random walk through what can break the order of ids: restarts and kills, steps of the clock by minutes, hours, days
-# and years, changes of comb.monotonicity, comb_reset(), sessions that are held up, and several sessions at once.
+# A random walk through what can break the order of ids on a real server: its file, its clock, its recovery, its locks.
+# test/simulate explores the rules themselves.
 #
 # The walk remembers the ids that were returned, and checks each new one. No stamp is returned twice. No id sorts before
-# an id that was returned earlier. No id is ahead of all earlier ids and of all that the clock read. The exceptions are
-# those of doc/design.md: comb_reset(), and a clock that is more than a day behind the last id but not before the
-# creation of the cluster.
+# an id that was returned earlier. No id is ahead of all earlier ids and of all that the clock read. No watermark is below
+# an earlier one, or above the row of a prepared transaction. The exceptions are those of doc/design.md: comb_reset(), and
+# a clock that is more than a day behind the last id but not before the creation of the cluster.
 #
 #   SEED=1       repeats the steps of a walk; the timing of sessions and kills stays random
 #   SECONDS=60   is how long the walk runs
@@ -14,7 +14,6 @@ no warnings 'portable'; # stamps have 64 bits
 use FindBin;
 use lib $FindBin::RealBin;
 use Comb;
-use File::Basename;
 use File::Basename;
 use List::Util qw(max min);
 use PostgreSQL::Test::Cluster;
@@ -51,14 +50,23 @@ my $node = PostgreSQL::Test::Cluster->new('main');
 }
 my $creation = now() - 60; # a time shortly before the creation of the cluster
 set_clock(0);
-$node->append_conf('postgresql.conf', "restart_after_crash = on\nlog_statement = none\nmax_connections = 20\n");
-$node->append_conf('postgresql.conf', "shared_preload_libraries = 'comb'\n") if rand() < 0.3;
+$node->append_conf('postgresql.conf', <<'CONF');
+restart_after_crash = on
+log_statement = none
+max_connections = 20
+max_prepared_transactions = 1
+parallel_setup_cost = 0
+parallel_tuple_cost = 0
+min_parallel_table_scan_size = 0
+CONF
 
 # ---- what is known of the sequence ---------------------------------------------------------------------------------
 
 my @steps; # described in words, for the report of a failure
 my $low = ''; # the greatest stamp that was returned
 my $high = now(); # the server's last stamp is at most this, or what the clock has read since; in Unix seconds
+my $watermark = ''; # the last one
+my $prepared; # the row of the prepared transaction
 my ($failures, $ids) = (0, 0);
 my @sessions; # { psql => Session, own => greatest stamp in session order, or undef in server order }
 use constant SLACK => 0.05;
@@ -71,14 +79,25 @@ sub wrong
 	fail($what);
 	diag("SEED=$seed, step " . scalar(@steps) . ', after:', map { "\n  $_" } @steps[ max(0, @steps - 15) .. $#steps ]);
 	$failures++;
-	($low, $high) = ('', max(now(), $high));
+	set_back(max(now(), $high));
 	return;
 }
 
-# Returns the stamp in an id as hexadecimal digits, which sort as the stamp does.
+# What is known of the sequence after it was set back. A transaction that was prepared before is not covered.
+sub set_back
+{
+	($low, $high, $watermark) = ('', $_[0], '');
+	commit_prepared();
+	return;
+}
+
+# Returns the stamp in an id as hexadecimal digits, which sort as the stamp does. An id of version 8 is a hot id.
 sub stamp_of
 {
 	my $digits = $_[0] =~ tr/-//dr;
+	return sprintf '%016x', hex(substr $digits, 0, 8) * 65_536_000 + (hex(substr $digits, 8, 4) << 10)
+	  + (hex(substr $digits, 13, 3) >> 2)
+	  if substr($digits, 12, 1) eq '8';
 	return substr($digits, 0, 12) . substr($digits, 13, 3) . sprintf '%x', hex(substr $digits, 16, 2) >> 2 & 0xf;
 }
 sub seconds_of { return $_[0] eq '' ? 0 : hex(substr $_[0], 0, 12) / 1000 }
@@ -99,7 +118,7 @@ sub check
 	if ($all[0] le $low and grep { starts_again($high + 1, $_) } @clock)
 	{
 		wrong('ids started again without a warning') unless warned();
-		($low, $high) = ('', $latest);
+		set_back($latest);
 	}
 	elsif (2 == grep { starts_again(seconds_of($low) - 1, $_) } @clock)
 	{
@@ -134,21 +153,28 @@ sub warned
 sub connect_all
 {
 	$_->{psql}->close for @sessions;
-	@sessions = map { { psql => Session->new($node->connstr('postgres')) } } 1 .. 4;
+	@sessions = map { { psql => Session->new($node->connstr($_)) } } qw(postgres postgres other other);
 	# Authentication fails if the clock steps meanwhile, so it is completed here.
 	$_->{psql}->rows('SELECT 1') for @sessions;
 	return;
 }
 
-sub start
+sub start_server
 {
 	local @ENV{ keys %environment } = values %environment;
+	$node->append_conf('postgresql.conf', "shared_preload_libraries = '" . one_of('', 'comb') . "'");
 	# A process that was held up may not have ended yet.
 	for (1 .. 50)
 	{
 		last if $node->start(fail_ok => 1);
 		Time::HiRes::sleep(0.2);
 	}
+	return;
+}
+
+sub start
+{
+	start_server();
 	# The sequence continues from the end of the saved window of 128 ms.
 	$high += 0.128;
 	connect_all();
@@ -172,26 +198,43 @@ sub random_clock
 
 sub in_server_order { return grep { !defined $_->{own} } @sessions }
 
+sub id { return one_of('comb_uuid()', 'comb_uuid()', 'comb_uuid_v7()', 'hot_uuid(-1)') }
+
+# A query for ids, and whether they are in order: those of parallel workers are not.
+sub query
+{
+	my ($number) = @_;
+	my $id = id();
+	return @{
+		one_of(
+			[ "SELECT $id FROM generate_series(1, $number)", 1 ],
+			[ "SELECT in_blocks('$id', $number)", 1 ],
+			[ "SELECT $id FROM numbers WHERE n <= $number", 0 ])
+	};
+}
+
 sub make_ids
 {
 	my ($number) = @_;
-	step("$number ids of one session");
+	my ($sql, $in_order) = query($number);
+	step($sql);
 	my $it = one_of(in_server_order()) or return;
 	my $earliest = now();
-	my @made = map { stamp_of($_) } $it->{psql}->rows("SELECT comb_uuid() FROM generate_series(1, $number)");
-	check(1, $earliest, now(), \@made);
+	my @made = map { stamp_of($_) } $it->{psql}->rows($sql);
+	wrong(scalar(@made) . " ids, and not $number") if @made != $number;
+	check(1, $earliest, now(), [ $in_order ? @made : sort @made ]);
 	return;
 }
 
 # Makes ids in all sessions in server order, and calls $event meanwhile.
 sub make_many
 {
-	my ($name, $event, %how) = @_;
+	my ($name, $event) = @_;
 	my $number = 1 + int rand 3000;
 	step("$number ids of each session, then $name");
 	my @these = in_server_order();
 	my $earliest = now();
-	$_->{psql}->send("SELECT comb_uuid() FROM generate_series(1, $number)") for @these;
+	$_->{psql}->send('SELECT ' . id() . " FROM generate_series(1, $number)") for @these;
 	Time::HiRes::sleep(rand() < 0.5 ? rand 0.03 : rand 0.005);
 	$event->();
 	my ($complete, @made) = (1);
@@ -200,6 +243,7 @@ sub make_many
 	{
 		my ($whole, @rows) = $_->{psql}->receive;
 		$complete &&= $whole;
+		wrong(scalar(@rows) . " ids, and not $number") if $whole && @rows != $number;
 		# The last row may be incomplete.
 		push @made, [ map { stamp_of($_) } grep { length == 36 } @rows ];
 	}
@@ -313,7 +357,7 @@ sub reset_sequence
 	}
 	step('comb_reset()');
 	one_of(in_server_order())->{psql}->rows('SELECT comb_reset()');
-	($low, $high) = ('', now());
+	set_back(now());
 	make_many('nothing', sub { });
 	return;
 }
@@ -337,11 +381,80 @@ sub be_slow
 
 	for my $it (@two[ 1, 0 ])
 	{
-		my (undef, @rows) = $it->{psql}->receive;
+		my ($complete, @rows) = $it->{psql}->receive;
+		die 'a session that is held up was lost' unless $complete;
 		push @made, [ map { stamp_of(substr $_, 0, 36) } @rows ];
 	}
 	unlink $slow;
 	check(1, min($earliest, now()), max($earliest, now()), @made);
+	return;
+}
+
+# A session for what is done in the first database.
+sub first_session { return (grep { !defined $_->{own} } @sessions[ 0, 1 ])[0] }
+
+sub look_at_watermark
+{
+	my $it = first_session() or return;
+	make_ids(1); # sets the sequence back, if the clock is far behind
+	step('a watermark');
+	my ($made) = map { stamp_of($_) } $it->{psql}->rows('SELECT comb_watermark()');
+	wrong("watermark $made came after $watermark") if $made lt $watermark;
+	wrong("watermark $made is above $prepared of a prepared transaction") if defined $prepared && $made gt $prepared;
+	$watermark = $made;
+	return;
+}
+
+sub prepare
+{
+	my $it = first_session();
+	return if !$it || defined $prepared;
+	make_ids(1);
+	step('a prepared transaction');
+	my $now = now();
+	my ($made) = map { stamp_of($_) }
+	  $it->{psql}->rows(q{BEGIN; INSERT INTO events SELECT comb_uuid() RETURNING id; PREPARE TRANSACTION 'p'});
+	check(1, $now, now(), [$made]);
+	$prepared = $made;
+	return;
+}
+
+sub commit_prepared
+{
+	return unless defined $prepared;
+	step('COMMIT PREPARED');
+	$prepared = undef;
+	$node->safe_psql('postgres', q{COMMIT PREPARED 'p'});
+	return;
+}
+
+# A call that writes the file fails, until it works again.
+sub fail_to_save
+{
+	make_ids(1); # reads the file, if the server has just started
+	my $kind = one_of(qw(open owner write short close));
+	append_to_file($fault, $kind);
+	make_many("the file fails: $kind", \&step_clock_within);
+	unlink $fault;
+	Time::HiRes::sleep(0.01);
+	make_ids(1);
+	return;
+}
+
+sub lose_file
+{
+	make_ids(1);
+	step('the file is removed');
+	unlink $node->data_dir . '/pg_stat/comb.stamp';
+	Time::HiRes::sleep(0.2);
+	make_ids(1);
+	return;
+}
+
+sub create_again
+{
+	step('DROP and CREATE EXTENSION');
+	$sessions[2]{psql}->rows('DROP EXTENSION comb; CREATE EXTENSION comb');
 	return;
 }
 
@@ -360,10 +473,35 @@ my %weights = (
 	server => [ 3, \&server_order ],
 	look => [ 3, sub { step('comb_status()'); one_of(@sessions)->{psql}->rows('SELECT * FROM comb_status()') } ],
 	reset => [ 2, \&reset_sequence ],
+	watermark => [ 4, \&look_at_watermark ],
+	prepare => [ 2, \&prepare ],
+	commit => [ 2, \&commit_prepared ],
+	fault => [ 3, \&fail_to_save ],
+	lost => [ 2, \&lose_file ],
+	extension => [ 2, \&create_again ],
 	slow => [ 5, \&be_slow ]);
 
-start();
-$node->safe_psql('postgres', 'CREATE EXTENSION comb');
+start_server();
+$node->safe_psql('postgres', 'CREATE DATABASE other');
+$node->safe_psql($_, <<'SQL') for qw(postgres other);
+CREATE EXTENSION comb;
+CREATE TABLE events (id uuid);
+CREATE TABLE numbers AS SELECT n FROM generate_series(1, 2000) AS n;
+-- Makes each id in a block of its own. Every third block is rolled back.
+CREATE FUNCTION in_blocks(id text, number int) RETURNS SETOF uuid LANGUAGE plpgsql AS $$
+BEGIN
+  FOR i IN 1 .. number LOOP
+    BEGIN
+      RETURN QUERY EXECUTE 'SELECT ' || id;
+      IF i % 3 = 0 THEN
+        RAISE 'rolled back';
+      END IF;
+    EXCEPTION WHEN raise_exception THEN
+    END;
+  END LOOP;
+END $$;
+SQL
+connect_all();
 my @kinds = map { ($_) x $weights{$_}[0] } sort keys %weights;
 my %taken;
 my $until = Time::HiRes::time() + $seconds;
@@ -377,5 +515,6 @@ $_->{psql}->close for @sessions;
 $node->stop('immediate');
 note(join ', ', map { "$_ $taken{$_}" } sort keys %taken);
 is($failures, 0, scalar(@steps) . " steps, $ids ids in order");
+cmp_ok($ids, '>', 20 * @steps, 'the steps have made ids');
 
 done_testing();
