@@ -54,7 +54,7 @@ bool read_comparison(const OpExpr* clause, Index relid, bool column_on_left, com
   result.other = static_cast<Node*>(column_on_left ? right : left);
   result.op = column_on_left ? clause->opno : get_commutator(clause->opno);
   if (!OidIsValid(result.op)) return false;
-  result.function = get_opcode(result.op);
+  result.function = column_on_left && OidIsValid(clause->opfuncid) ? clause->opfuncid : get_opcode(result.op);
   result.isgt = result.function == F_UUID_GT || result.function == F_UUID_GE;
   result.iseq = result.function == F_UUID_LE || result.function == F_UUID_GE;
   return result.isgt || result.iseq || result.function == F_UUID_LT;
@@ -110,6 +110,7 @@ struct comparisons {
   comparison* first;
   int count;
   int capacity;
+  int next;  // after the comparison that was found last
 
   comparison* begin() { return first; }
   comparison* end() { return first + count; }
@@ -175,7 +176,7 @@ comparisons& comparisons_of(const PlannerInfo* root, const RelOptInfo* rel) {
   const List* clauses[] = {rel->baserestrictinfo, rel->joininfo};
   const int lengths[] = {list_length(clauses[0]), list_length(clauses[1])};
   if (std::equal(clauses, clauses + 2, found.clauses) && std::equal(lengths, lengths + 2, found.lengths)) return found;
-  found.count = 0;
+  found.count = found.next = 0;
   ListCell* cell;
   for (const List* list : clauses)
     foreach (cell, list) collect(found, static_cast<Node*>(lfirst(cell)), rel->relid, root->planner_cxt);
@@ -187,13 +188,18 @@ comparisons& comparisons_of(const PlannerInfo* root, const RelOptInfo* rel) {
 }
 
 // Finds the comparison that is being estimated. PostgreSQL passes the very node of the column that this comparison
-// contains, so the node is recognized by its address. Returns null if no clause contains it.
+// contains, so the node is recognized by its address. Returns null if no clause contains it. The one after the last
+// found is tried first, because most clauses are estimated in the order of their nodes.
 comparison* find_comparison(comparisons& of, const VariableStatData* examined) {
   const auto* column = reinterpret_cast<const Var*>(examined->var);
-  comparison* found = std::lower_bound(of.begin(), of.end(), column, [](const comparison& a, const Var* node) {
-    return std::less<const Var*>{}(a.column, node);
-  });
-  return found != of.end() && found->column == column ? found : nullptr;
+  comparison* found = of.first + of.next;
+  if (of.next >= of.count || found->column != column)
+    found = std::lower_bound(of.begin(), of.end(), column, [](const comparison& a, const Var* node) {
+      return std::less<const Var*>{}(a.column, node);
+    });
+  if (found == of.end() || found->column != column) return nullptr;
+  of.next = static_cast<int>(found - of.first) + 1;
+  return found;
 }
 
 // Whether one of the clauses compares the column with a boundary. The other end of a range may be an ordinary id, as in
@@ -292,7 +298,16 @@ const RelOptInfo* find_relation(const PlannerInfo* root, const RangeTblEntry* en
   return nullptr;
 }
 
+// Whether a column may be of type uuid, or of a domain over it. This is asked first, because it is cheap. The types of a
+// subquery's columns are not known here.
+bool may_be_uuid(const RangeTblEntry* entry, AttrNumber attribute) {
+  if (entry->rtekind != RTE_RELATION) return true;
+  const Oid type = get_atttype(entry->relid, attribute);
+  return type == UUIDOID || type >= FirstNormalObjectId;
+}
+
 bool replace_statistics(PlannerInfo* root, RangeTblEntry* entry, AttrNumber attribute, VariableStatData* examined) {
+  if (!may_be_uuid(entry, attribute)) return false;
   const RelOptInfo* rel = find_relation(root, entry);
   if (rel == nullptr || brin_may_ask(rel)) return false;
   comparisons& of = comparisons_of(root, rel);
