@@ -324,7 +324,8 @@ BEGIN
       DETAIL := CASE
         WHEN source = ANY ({{layouts made=none}}) THEN format('Ids of layout "%s" are only read.', source)
         WHEN target = ANY ({{layouts made=none}}) THEN format('Ids of layout "%s" are only read.', target)
-        WHEN (source = ANY ({{layouts made=hot}})) OR (target = ANY ({{layouts made=hot}})) THEN 'A hot id contains whole seconds and a shard.'
+        WHEN (source = ANY ({{layouts made=hot}})) OR (target = ANY ({{layouts made=hot}})) THEN
+          'A hot id contains whole seconds and a shard.'
         WHEN unit <> target_unit THEN format('One counts %s, the other %s.', unit, target_unit)
         ELSE 'Version 7 has its time in the place of layout "postgres" only.' END,
       HINT := CASE WHEN cardinality(targets) = 0 THEN format('Ids of layout "%s" convert to no other.', source)
@@ -375,20 +376,16 @@ END
 DECLARE
   hex text := encode(uuid_send(id), 'hex');
 BEGIN
-  RETURN concat(substr(hex, 31, 2), substr(hex, 29, 2), substr(hex, 27, 2),
-                           substr(hex, 25, 2), substr(hex, 23, 2), substr(hex, 21, 2),
-                           substr(hex, 19, 2), substr(hex, 17, 2),
-                           substr(hex, 13, 4), left(hex, 12))::uuid;
+  RETURN concat(substr(hex, 31, 2), substr(hex, 29, 2), substr(hex, 27, 2), substr(hex, 25, 2), substr(hex, 23, 2),
+                substr(hex, 21, 2), substr(hex, 19, 2), substr(hex, 17, 2), substr(hex, 13, 4), left(hex, 12))::uuid;
 END
 
 -- == comb_from_mssql: plpgsql
 DECLARE
   hex text := encode(uuid_send(id), 'hex');
 BEGIN
-  RETURN concat(right(hex, 12), substr(hex, 17, 4),
-                           substr(hex, 15, 2), substr(hex, 13, 2), substr(hex, 11, 2),
-                           substr(hex, 9, 2), substr(hex, 7, 2), substr(hex, 5, 2),
-                           substr(hex, 3, 2), left(hex, 2))::uuid;
+  RETURN concat(right(hex, 12), substr(hex, 17, 4), substr(hex, 15, 2), substr(hex, 13, 2), substr(hex, 11, 2),
+                substr(hex, 9, 2), substr(hex, 7, 2), substr(hex, 5, 2), substr(hex, 3, 2), left(hex, 2))::uuid;
 END
 
 -- comb_timestamp() is NULL for ids without the version of their layout.

@@ -155,7 +155,8 @@ FROM (SELECT layout, place, lag(place) OVER (PARTITION BY layout ORDER BY n) AS 
       FROM (SELECT l.layout, m.n, comb.comb_generate(l.layout) AS id
             FROM layouts AS l, generate_series(1, 1000) AS m (n) WHERE l.n <= 13) AS made,
         LATERAL (SELECT CASE
-          WHEN layout IN ('mssql', 'legacy', 'ramsey_end', 'sequential_end', 'process_ticks') THEN public.comb_from_mssql(id)
+          WHEN layout IN ('mssql', 'legacy', 'ramsey_end', 'sequential_end', 'process_ticks') THEN
+            public.comb_from_mssql(id)
           WHEN layout IN ('oracle', 'sequential_binary') THEN
             regexp_replace(id::text, '(..)(..)(..)(..)-(..)(..)-(..)(..)', '\4\3\2\1-\6\5-\8\7')::uuid
           ELSE id END AS place) AS p) AS o

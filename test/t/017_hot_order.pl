@@ -28,7 +28,8 @@ my $byte_array =
 my %sorted = (
 	hot => q{hot_uuid(-n)::text},
 	(map { ($_ => "comb_generate('$_')::text") } qw(legacy_postgres ramsey sequential_string ticks)),
-	(map { ($_ => "comb_from_mssql(comb_generate('$_'))::text") } qw(mssql legacy ramsey_end sequential_end process_ticks)),
+	(map { ($_ => "comb_from_mssql(comb_generate('$_'))::text") }
+		  qw(mssql legacy ramsey_end sequential_end process_ticks)),
 	(map { ($_ => sprintf $byte_array, $_) } qw(oracle sequential_binary)));
 my @kinds = sort keys %sorted;
 my $query = 'SELECT ' . join(', ', @sorted{@kinds}) . ' FROM generate_series(1, 5) AS n';

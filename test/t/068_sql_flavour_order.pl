@@ -67,8 +67,8 @@ SQL
 my @generators = ('comb_uuid()', 'comb_uuid_v7()', 'hot_uuid(7)', "comb_generate('postgres')");
 is(out_of_order($_), '0 0 0 0 0', "ids of $_ ascend in a session, however they are made") for @generators;
 ok(Comb::run_stress($stress, $node, 8, '3s', 'clock', $_), "$_: the order holds over eight sessions")
-  for qw(comb_uuid hot_uuid mssql oracle legacy legacy_postgres ramsey ramsey_end sequential_string sequential_binary sequential_end
-  process_ticks ticks);
+  for qw(comb_uuid hot_uuid mssql oracle legacy legacy_postgres ramsey ramsey_end sequential_string
+  sequential_binary sequential_end process_ticks ticks);
 
 # Without the wait for the clock, the same tests find ids that are out of order.
 $node->safe_psql('postgres', <<'SQL');
