@@ -145,7 +145,7 @@ struct session {
   template <class Step>
   [[gnu::always_inline]] stamp next(stamp now, Step next_step) {
     if (begun != World::transaction()) [[unlikely]]
-      now = begin_transaction(now);
+      return first(now, next_step);
     return take(*current, now, next_step);
   }
 
@@ -264,12 +264,19 @@ struct session {
   // again, because another session may have taken `last` after the clock stepped forward.
   using step_function = sequence_step (*)(stamp last, stamp now) noexcept;
   [[gnu::cold, gnu::noinline]] stamp stamp_far_ahead(const sequence& from, stamp last, step_function next_step) {
-    const stamp now = World::clock();
+    stamp now = World::clock();
     const sequence_step step = next_step(last, now);
     if (!step.restarted) return step.next;
     if (now >= World::creation()) {
+      if (&from == &own) {
+        // The transaction's stamps will be less than it has announced.
+        if (World::server() != nullptr) now = announce_stamps(now);
+        const stamp next = next_step(last, now).next;
+        admitted = std::min(admitted, next);
+        return next;
+      }
       // A stamp that another session takes above the one that follows is saved, although its window was saved before.
-      if (&from != &own) World::server()->saved.store(no_window);
+      World::server()->saved.store(no_window);
       return step.next;
     }
     // The clock is certainly wrong, so the sequence continues.
@@ -379,9 +386,18 @@ struct session {
   // -------------------------------------------------------------------------------------------------------------
   // The start of a transaction.
 
+  template <class Step>
+  [[gnu::cold, gnu::noinline]] stamp first(stamp now, Step next_step) {
+    now = begin_transaction(now);
+    const stamp taken = take(*current, now, next_step);
+    // The sequence may have started again from the clock, below what it was at the announcement.
+    admitted = std::min(admitted, taken);
+    return taken;
+  }
+
   // Finds the sequence and announces the transaction, before its first stamp. In recovery before each stamp, because
   // the end of recovery may raise the sequence. Returns the clock's reading for that stamp.
-  [[gnu::cold, gnu::noinline]] stamp begin_transaction(stamp now) {
+  stamp begin_transaction(stamp now) {
     const bool in_recovery = World::in_recovery();
     current = &find_sequence(now);
     if (World::server() != nullptr) now = announce_stamps(now);
