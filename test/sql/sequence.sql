@@ -36,7 +36,17 @@ SELECT comb_uuid() > :'later' AS after;
 COMMIT;
 RESET comb.monotonicity;
 SELECT comb_uuid() > :'later' AS after;
+
+-- A change of the setting takes effect within a transaction. comb_reset() sets back the session's own sequence too.
+BEGIN;
+SELECT comb_uuid() > :'later' AS after;
+SET LOCAL comb.monotonicity = session;
+SELECT comb_uuid() > :'later' AS after;
+SELECT last > comb_timestamp(:'later') AS own_last FROM comb_status();
 SELECT comb_reset();
+SELECT comb_uuid() < :'later' AS before;
+COMMIT;
+SELECT comb_uuid() < :'later' AS before;
 DO $$
 DECLARE
   detail text;

@@ -69,16 +69,19 @@ sub above
 }
 
 # promote(NODE, PRIMARY, STARTED FROM): promotes a standby that has replayed what the primary commits, and tests its
-# ids. Two sessions are open during the promotion. One of them has made ids before.
+# ids. Two sessions are open during the promotion. One of them is in a transaction that has made ids before.
 sub promote
 {
 	my ($node, $primary, $started_from) = @_;
 	my @sessions = map { $node->background_psql('postgres') } 1 .. 2;
+	$sessions[0]->query('BEGIN');
 	$sessions[0]->query($one_of_each);
 	insert($primary);
 	$primary->wait_for_catchup($node);
 	$sessions[0]->query($one_of_each);
 	is($node->safe_psql('postgres', 'SELECT pg_is_in_recovery()'), 't', $node->name . ' is a standby');
+	my (undef, undef, $err) = $node->psql('postgres', 'SELECT * FROM comb_watermark_holders()');
+	like($err, qr/recovery is in progress/, $node->name . ', a standby: comb_watermark_holders() raises an error');
 	$node->promote;
 	above($node, 'promoted', @sessions);
 	is(status($node), "$started_from|t", $node->name . ", promoted: comb_status() says what ids continue from");

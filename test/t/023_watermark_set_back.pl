@@ -6,6 +6,7 @@ use FindBin;
 use lib $FindBin::RealBin;
 use Comb;
 use PostgreSQL::Test::Utils;
+use Session;
 use Test::More;
 
 my ($clock, %environment) = Comb::faked_clock();
@@ -66,6 +67,23 @@ my $prepared = $node->safe_psql('postgres',
 cmp_ok($node->safe_psql('postgres', 'SELECT comb_watermark()'),
 	'lt', $prepared, 'a call that was under way at comb_reset() does not raise later watermarks');
 $node->safe_psql('postgres', q{COMMIT PREPARED 'p'});
+
+# Prepared transactions end while comb_watermark_holders() looks for their names.
+my $ending = Session->new($node->connstr('postgres'));
+my $looking = Session->new($node->connstr('postgres'));
+my ($times, $open) = (300, 0);
+$ending->send(join "\n", map { "BEGIN; INSERT INTO events DEFAULT VALUES; PREPARE TRANSACTION 'e'; COMMIT PREPARED 'e';" }
+	  1 .. $times);
+for (1 .. $times)
+{
+	my ($found) = $looking->rows('SELECT count(h) FROM generate_series(1, 20) AS n, LATERAL comb_watermark_holders() AS h '
+		  . 'WHERE n > 0 AND prepared IS NOT NULL');
+	$open += $found;
+}
+my ($complete) = $ending->receive;
+ok($complete, 'prepared transactions end while comb_watermark_holders() is called');
+cmp_ok($open, '>', 0, 'comb_watermark_holders() shows some of them');
+$_->close for $ending, $looking;
 
 # A transaction that is running at a comb_reset() makes its next ids after the time of the reset. Readers start again
 # there.
