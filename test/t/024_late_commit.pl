@@ -1,0 +1,59 @@
+# An extension such as Citus commits on other servers in the callbacks of a commit, when the transaction runs no more for
+# PostgreSQL. The watermark still waits for it.
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::RealBin;
+use Comb;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $library = PostgreSQL::Test::Utils::tempdir() . '/late_commit.so';
+system_or_bail("gcc -shared -fPIC -O2 -Wall -o $library $ENV{SANDBOX}/comb/test/watermark/late_commit.c"
+	  . ' -I$("$PG_CONFIG" --includedir-server) $(pkg-config --cflags --libs libpq)');
+my $node = Comb::start_server('main', settings => 'max_prepared_transactions = 5');
+$node->safe_psql(
+	'postgres', qq{
+	CREATE EXTENSION comb;
+	CREATE TABLE events (id uuid PRIMARY KEY);
+	CREATE FUNCTION late_commit(text, text, int) RETURNS void LANGUAGE c AS '$library'});
+
+# Makes an id by $make in a session after $before, inserts it on the other connection, and commits. While the callback of
+# the commit waits, asks for a watermark, and returns whether a row below it appeared later.
+sub missed
+{
+	my ($before, $make, $watermark) = @_;
+	my $session = $node->background_psql('postgres', on_error_stop => 1);
+	$session->query_safe("$before; BEGIN");
+	my $id = $session->query_safe("SELECT $make");
+	my $conninfo = $node->connstr('postgres') =~ s/'/''/gr;
+	$session->query_safe("SELECT late_commit('$conninfo', 'INSERT INTO events VALUES (''$id'')', 1000)");
+	$session->query_until(qr/committing/, "\\echo committing\nCOMMIT;\n");
+	# The other transaction is prepared, and this one has left the running transactions.
+	$node->poll_query_until('postgres', "
+		SELECT count(*) = 1 AND (SELECT count(*) FROM pg_locks WHERE locktype = 'transactionid' AND granted) <= 1
+		FROM pg_prepared_xacts") or BAIL_OUT('the transaction is not being committed');
+	my ($seen, $visible) = split /\n/, $node->safe_psql('postgres', "
+		SELECT $watermark;
+		SELECT count(*) FROM events WHERE id = '$id'");
+	is($visible, '0', "$make: the row is not visible while the callback waits");
+	$session->query_safe('SELECT 1');
+	$session->quit;
+	return $node->safe_psql('postgres', "SELECT count(*) FROM events WHERE id = '$id' AND id < '$seen'");
+}
+
+my $in_workers = 'SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;
+	SET parallel_leader_participation = off';
+$node->safe_psql('postgres', 'CREATE TABLE numbers AS SELECT n FROM generate_series(1, 1000) AS n; ANALYZE numbers');
+for my $case (
+	[ 'SELECT', 'comb_uuid()', 'comb_watermark()' ],
+	[ 'SELECT', 'comb_uuid_v7()', 'comb_watermark_v7()' ],
+	[ 'SELECT', 'hot_uuid(7)', 'hot_watermark()' ],
+	[ 'SET comb.monotonicity = session', 'comb_uuid()', 'comb_watermark()' ],
+	[ $in_workers, '(SELECT comb_uuid() FROM numbers WHERE n = 7)', 'comb_watermark()' ])
+{
+	is(missed(@$case), '0', "$case->[1]: no row appears below a watermark while the commit is late");
+}
+$node->stop;
+
+done_testing();
