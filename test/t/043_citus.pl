@@ -17,7 +17,7 @@ for my $node (@nodes)
 	$node->init;
 	# A node connects to itself to move a shard, so it needs its own host name.
 	$node->append_conf('postgresql.conf',
-		"shared_preload_libraries = 'citus'\nwal_level = logical\nlog_statement = all\n"
+		"shared_preload_libraries = 'citus'\nwal_level = logical\nlog_statement = all\nmax_prepared_transactions = 20\nmax_wal_senders = 10\n"
 		  . "citus.local_hostname = '@{[$node->host]}'\n");
 	$node->start;
 	$node->safe_psql('postgres', 'CREATE DATABASE shop');
@@ -56,6 +56,65 @@ unlike(
 	$coordinator->safe_psql(
 		'shop', "EXPLAIN (COSTS OFF) SELECT * FROM events WHERE id >= now() - interval '1 hour'"),
 	qr/events_past/, 'a condition on time prunes partitions on the nodes');
+
+# A generated column cannot be the distribution column, and a generic plan of a query by id cannot be made.
+my ($status, $out, $err) = $coordinator->psql('shop', q{
+	CREATE TABLE generated (id uuid, shard int GENERATED ALWAYS AS (hot_shard(id)) STORED);
+	SELECT create_distributed_table('generated', 'shard')});
+like($err, qr/cannot distribute relation|generated column/i, 'a generated column is refused as distribution column');
+(undef, undef, $err) = $coordinator->psql('shop', q{
+	SET plan_cache_mode = force_generic_plan;
+	PREPARE by_id(uuid) AS SELECT * FROM orders WHERE shard = hot_shard($1) AND id = $1;
+	EXECUTE by_id('00000000-0000-0000-0000-000000000000')});
+like($err, qr/could not create distributed plan/, 'a generic plan of a query by id raises an error');
+
+# A transaction commits on one node and hangs on the other: neither the coordinator's watermark nor that of the cluster
+# passes its rows.
+sub wait_for_nobody
+{
+	my ($node, $standby) = @_;
+	$node->safe_psql('shop', "ALTER SYSTEM SET synchronous_standby_names = '$standby'");
+	$node->reload;
+	return;
+}
+
+sub hangs
+{
+	my ($node, $command) = @_;
+	$node->poll_query_until('shop', "
+		SELECT count(*) > 0 FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND query LIKE '$command%'")
+	  or BAIL_OUT("$command does not hang");
+}
+wait_for_nobody($coordinator, 'nobody');
+my $writer = $coordinator->background_psql('shop', on_error_stop => 1);
+$writer->query_safe('BEGIN');
+$writer->query_safe("INSERT INTO events SELECT comb_uuid(), 'late' FROM generate_series(1, 20)");
+$writer->query_until(qr/committing/, "\\echo committing\nCOMMIT;\n");
+hangs($coordinator, 'COMMIT');
+wait_for_nobody($workers[0], 'nobody');
+wait_for_nobody($coordinator, '');
+hangs($workers[0], 'COMMIT PREPARED');
+my $late = "SELECT count(*) FROM events WHERE what = 'late'";
+cmp_ok($coordinator->safe_psql('shop', $late), '<', 20, 'the rows on a node where the commit hangs are not visible');
+my $watermark = $coordinator->safe_psql('shop', 'SELECT comb_watermark()');
+my $timeout = "SET statement_timeout = '2s'; SELECT cluster_watermark()";
+($status, $out, $err) = $coordinator->psql('shop', $timeout);
+like($err, qr/statement timeout/, 'cluster_watermark() waits for what is prepared');
+wait_for_nobody($workers[0], '');
+$writer->query_safe('SELECT 1');
+$writer->quit;
+is($coordinator->safe_psql('shop', $late), '20', 'the rows are visible after the commit');
+is($coordinator->safe_psql('shop', "$late AND id < '$watermark'"), '0', 'none of them is below the watermark');
+$watermark = $coordinator->safe_psql('shop', 'SELECT cluster_watermark()');
+is($coordinator->safe_psql('shop', "$late AND id < '$watermark'"), '20', 'all are below that of the cluster then');
+
+# A node without a shard of the table, and one that does not answer, raise errors.
+$coordinator->safe_psql('shop', q{
+	SELECT citus_move_shard_placement(shardid, s.nodename, s.nodeport, n.nodename, n.nodeport, 'block_writes')
+	FROM citus_shards AS s JOIN pg_dist_node AS n ON n.groupid > 0 AND (n.nodename, n.nodeport) <> (s.nodename, s.nodeport)
+	WHERE table_name = 'cluster_nodes'::regclass AND n.groupid = 1});
+($status, $out, $err) = $coordinator->psql('shop', 'SELECT cluster_watermark()');
+like($err, qr/a node has no shard of cluster_nodes/, 'a node without a shard is an error');
 
 # A shard moves to the other node, and its rows are found there.
 my $placement = q{SELECT nodename || ' ' || nodeport FROM citus_shards
@@ -96,6 +155,9 @@ is($coordinator->safe_psql('shop', q{
 like(slurp_file($_->logfile), qr/SELECT \S*comb_uuid\(\) AS id/,
 	'INSERT ... SELECT makes ids on ' . $_->name) for @workers;
 
-$_->stop for @nodes;
+$workers[1]->stop;
+($status, $out, $err) = $coordinator->psql('shop', 'SELECT node_watermark(k) FROM cluster_nodes; SELECT cluster_watermark()');
+isnt($status, 0, 'a node that does not answer is an error');
+$_->stop for $workers[0], $coordinator;
 
 done_testing();
