@@ -42,8 +42,8 @@ sub finds
 	is(scanned("SELECT * FROM $table WHERE $condition", $setup), 1, "$table, $condition: the query scans one chunk");
 }
 
-# edge_is_right(DIMENSION, ID OF A TIME): tests that comparisons with an id, as the guide writes them, find the same rows
-# as in a table without chunks. The ids are within two milliseconds of the edge of a chunk.
+# edge_is_right(DIMENSION, ID OF A TIME): tests that comparisons with an id, as the guide writes them, find the same
+# rows as in a table without chunks. The ids are within two milliseconds of the edge of a chunk.
 sub edge_is_right
 {
 	my ($dimension, $made) = @_;
