@@ -404,15 +404,100 @@ END
 
 -- == comb_reset: none: there is no sequence to set back
 -- == comb_advance: none: there is no sequence to raise
--- == comb_watermark: none: sessions have no memory in which to announce their ids
--- == comb_watermark_v7: none: as comb_watermark
--- == hot_watermark: none: as comb_watermark
--- == comb_watermark_holders: none: as comb_watermark
--- == comb_watermark_lateness: none: as comb_watermark
--- == hot_watermark_lateness: none: as comb_watermark
--- == comb_guard: none: as comb_watermark
--- == hot_guard: none: as comb_watermark
--- == comb_touch: none: as comb_watermark, which readers of the column need
+
+-- ---- the watermark ----
+-- Sessions have no memory in which to announce their ids. But a transaction makes all its ids after it began, and the
+-- server shows when that was. The clock is read before the sessions are looked at. A transaction that is seen there
+-- holds the watermark back to its beginning. One that begins later makes its ids after the clock was read. The end of a
+-- transaction is shown after its rows have become visible. The caller's own transaction is one of them.
+
+-- == check_watermark: part
+  IF pg_is_in_recovery() THEN
+    RAISE EXCEPTION USING ERRCODE := '55000', MESSAGE := 'recovery is in progress',
+      HINT := 'Call comb_watermark() on the primary, then pg_current_wal_insert_lsn(), and read here when '
+                || 'pg_last_wal_replay_lsn() has reached it.';
+  ELSIF NOT pg_has_role(current_user, 'pg_read_all_stats', 'USAGE') THEN
+    RAISE EXCEPTION USING ERRCODE := '42501', MESSAGE := 'permission denied to see the transactions of other sessions',
+      HINT := format('Run GRANT pg_read_all_stats TO %I.', current_user);
+  END IF;
+  PERFORM pg_stat_clear_snapshot();
+  SELECT min(a.pid) INTO hidden FROM pg_stat_activity AS a
+  WHERE {{is_of_database}} AND (a.state = 'disabled');
+  IF (hidden IS NOT NULL) OR (current_setting('track_activities') = 'off') THEN
+    RAISE EXCEPTION USING ERRCODE := '55000', MESSAGE := 'cannot see the transactions of all sessions',
+      DETAIL := format('The setting track_activities is off in process %s.', COALESCE(hidden, pg_backend_pid())),
+      HINT := 'Turn it on for all sessions.';
+  END IF;
+-- Ids that were made in another database are not in the tables of this one. Autovacuum and WAL senders insert no rows.
+-- == is_of_database: part
+(a.datname = current_database()) AND NOT (a.backend_type = ANY ('{autovacuum worker,walsender}'::text[]))
+
+-- Prepared transactions are looked at after the sessions, because a transaction is shown there before its session ends
+-- it. The server does not show when it began. The fraction of a watermark is rounded down, so that it fits keys of
+-- PostgreSQL's uuidv7() as well.
+-- == read_watermark: part
+DECLARE
+  at timestamptz := clock_timestamp();
+  micros int8;
+  hidden int4;
+  waiting text;
+BEGIN
+  IF current_setting('transaction_isolation') = ANY ('{repeatable read,serializable}'::text[]) THEN
+    RAISE EXCEPTION USING ERRCODE := '25000',
+      MESSAGE := 'comb_watermark() needs the isolation level READ COMMITTED',
+      DETAIL := 'All statements of this transaction use one snapshot, which was taken before the watermark and does not '
+                  || 'see all rows below it.';
+  END IF;
+{{check_watermark}}
+  SELECT LEAST(at, min(a.xact_start)) INTO at FROM pg_stat_activity AS a WHERE {{is_of_database}};
+  SELECT min(p.gid) INTO waiting FROM pg_prepared_xacts AS p WHERE p.database = current_database();
+  IF waiting IS NOT NULL THEN
+    RAISE EXCEPTION USING ERRCODE := '55000', MESSAGE := format('transaction "%s" is prepared', waiting),
+      DETAIL := 'The SQL flavour cannot tell when a prepared transaction made its ids.',
+      HINT := 'Use COMMIT PREPARED or ROLLBACK PREPARED first.';
+  END IF;
+  micros := (date_part('epoch', at) * 1000000)::int8;
+
+-- == watermark: part
+{{read_watermark}}
+  RETURN encode(
+    int8send((((micros / 1000) << 16) | {{1}}) | (((micros % 1000) * 4096) / 1000)) || '\x8000000000000000'::bytea,
+    'hex')::uuid;
+END
+
+-- == comb_watermark: plpgsql
+{{watermark 16384}}
+
+-- == comb_watermark_v7: plpgsql
+{{watermark 28672}}
+
+-- == hot_watermark: plpgsql
+{{read_watermark}}
+  micros := ((micros / 1000000) << 24) | (((micros % 1000000) * 16384) / 1000);
+  RETURN encode(int8send((((micros >> 8) << 16) | 32768) | ((micros & 255) << 4)) || '\x8000000000000000'::bytea,
+                'hex')::uuid;
+END
+
+-- == comb_watermark_holders: plpgsql
+DECLARE
+  hidden int4;
+BEGIN
+{{check_watermark}}
+  RETURN QUERY
+    SELECT a.pid, a.xact_start, NULL::text FROM pg_stat_activity AS a
+    WHERE {{is_of_database}} AND (a.xact_start IS NOT NULL) AND (a.pid <> pg_backend_pid())
+    UNION ALL
+    SELECT NULL::int4, p.prepared, p.gid FROM pg_prepared_xacts AS p WHERE p.database = current_database();
+END
+
+-- == comb_guard: none: sessions have no memory in which to announce their ids
+-- == hot_guard: none: as comb_guard
+-- == comb_watermark_lateness: none: as comb_guard, which it is for
+-- == hot_watermark_lateness: none: as comb_guard, which it is for
+
+-- ---- triggers, planner support, operator classes ----
+
+-- == comb_touch: none: PL/pgSQL cannot set a column whose name is known only at run time, except by way of jsonb
 -- == comb_watermark_support: none: planner support functions are in C
 -- == comb_boundary_support: none: planner support functions are in C
 -- == hot_uuid_hash_extended: none: only superusers create operator classes

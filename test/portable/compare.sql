@@ -205,3 +205,21 @@ FROM shards, unnest('{1,2,3,64,65537,2147483647}'::int[]) AS m;
 SELECT count(*) AS ulids,
        count(*) FILTER (WHERE comb.comb_from_ulid(u) IS DISTINCT FROM public.comb_from_ulid(u)) AS differ
 FROM unnest('{01arz3ndektsv4rrffq69g5fav,oiL0000000000000000000olIo,7zzzzzzzzzzzzzzzzzzzzzzzzz}'::text[]) AS u;
+
+-- The flavour has each function of the library but these. Its functions are in SQL or PL/pgSQL and not leakproof. They
+-- return the same for the same arguments as often, and are PARALLEL UNSAFE where that is not always the same.
+CREATE TEMP VIEW functions AS
+SELECT pronamespace::regnamespace::text AS schema, format('%s(%s)', proname, args) AS function, p.*
+FROM pg_proc AS p, LATERAL (SELECT replace(oidvectortypes(proargtypes), 'comb.', '') AS args) AS a
+WHERE pronamespace IN ('comb'::regnamespace, 'public'::regnamespace) AND proname ~ 'comb|hot|uuid';
+SELECT function AS missing FROM functions AS f
+WHERE schema = 'public' AND NOT EXISTS (SELECT FROM functions AS o WHERE schema = 'comb' AND o.function = f.function)
+ORDER BY function COLLATE "C";
+SELECT count(*) > 30 AS enough,
+  count(*) FILTER (WHERE o.provolatile <> t.provolatile OR o.proisstrict <> t.proisstrict
+                         OR o.proretset <> t.proretset OR o.prorows <> t.prorows) AS differ,
+  count(*) FILTER (WHERE o.proparallel <> CASE o.provolatile WHEN 'v' THEN 'u' ELSE t.proparallel END) AS parallel,
+  count(*) FILTER (WHERE o.proleakproof OR o.prosupport <> 0) AS leakproof_or_supported,
+  array_agg(DISTINCT l.lanname ORDER BY l.lanname) AS languages
+FROM functions AS o JOIN functions AS t USING (function) JOIN pg_language AS l ON l.oid = o.prolang
+WHERE o.schema = 'comb' AND t.schema = 'public';

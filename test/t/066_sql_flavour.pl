@@ -171,7 +171,7 @@ WITH members AS (
     WHERE extname = 'comb' AND refclassid = 'pg_extension'::regclass AND deptype = 'e')
 SELECT concat_ws(' ', m.classid::regclass, pg_describe_object(m.classid, m.objid, 0),
     obj_description(m.objid, m.classid::regclass::name),
-    (SELECT to_jsonb(p) - '{oid,pronamespace,prosupport,prosqlbody,proargtypes,proallargtypes}'::text[]
+    (SELECT to_jsonb(p) - '{oid,pronamespace,prosupport,prosqlbody,proargtypes,proallargtypes,proargdefaults}'::text[]
      FROM pg_proc AS p WHERE p.oid = objid AND classid = 'pg_proc'::regclass),
     (SELECT concat_ws(' ', prosupport, pg_get_function_sqlbody(p.oid), pg_get_function_arguments(p.oid))
      FROM pg_proc AS p WHERE p.oid = objid AND classid = 'pg_proc'::regclass),

@@ -1,7 +1,11 @@
 // Writes to a table from many sessions, reads it up to comb_watermark() at the same time, and checks that each reader
 // received each committed row exactly once.
 //
-//   readers CONNINFO SEED SECONDS
+//   readers CONNINFO SEED SECONDS [flavour]
+//
+// With `flavour`, the functions are those of the SQL flavour. It has no guards, and no watermark while a transaction is
+// prepared, so there are neither. A reader can then receive a row twice, because a watermark can be less than the one
+// before.
 //
 // Needs the tables of setup.sql. Sessions that lose their server connect again, so a test can kill the server
 // meanwhile. Some ids are made long before the transaction that inserts them, which a guard may refuse. Two readers are
@@ -34,6 +38,7 @@ constexpr int writers = 8;
 constexpr const char* tables[] = {"events", "events_v7", "events_hot"};
 
 std::string conninfo;
+bool flavour = false;
 std::atomic<bool> writing{true};
 std::atomic<long> transactions{0};
 std::atomic<long> reconnects{0};
@@ -197,7 +202,7 @@ class writer {
   }
 
   void step() {
-    switch (any(11)) {
+    switch (any(flavour ? 9 : 11)) {
       case 0:
       case 1:
         insert(1);
@@ -250,7 +255,7 @@ class writer {
       step();
       pause();
     }
-    if (happens(60)) {
+    if (happens(60) || flavour) {
       session_.run(happens(80) ? "COMMIT" : "ROLLBACK");
       return;
     }
@@ -285,6 +290,8 @@ struct reader {
   id place{};
   std::vector<id> received{};
   long went_back = 0;
+
+  bool is_used() const { return !flavour || std::strstr(table, "guarded") == nullptr; }
 
   void read_once(session& server) {
     const std::string select = std::string("SELECT id FROM ") + table + " WHERE id >";
@@ -360,11 +367,12 @@ difference compare(const std::vector<id>& table, std::vector<id> received) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 4) {
-    std::fputs("usage: readers CONNINFO SEED SECONDS\n", stderr);
+  if (argc < 4 || argc > 5) {
+    std::fputs("usage: readers CONNINFO SEED SECONDS [flavour]\n", stderr);
     return 2;
   }
   conninfo = argv[1];
+  flavour = argc == 5;
   const std::uint64_t seed = std::strtoull(argv[2], nullptr, 10);
 
   using namespace std::chrono_literals;
@@ -378,7 +386,8 @@ int main(int argc, char** argv) {
                       {"naive", "events", nullptr, 1ms, true}};
   std::atomic<bool> reading{true};
   std::vector<std::thread> reading_threads;
-  for (reader& one : readers) reading_threads.emplace_back([&] { one(reading); });
+  for (reader& one : readers)
+    if (one.is_used()) reading_threads.emplace_back([&] { one(reading); });
   reading_threads.emplace_back([&] { read_in_function(reading); });
 
   std::vector<std::thread> writing_threads;
@@ -397,9 +406,10 @@ int main(int argc, char** argv) {
     const difference found = compare(rows, received);
     std::printf("%s: %zu rows, %ld lost, %ld repeated, %ld unknown, %ld times back\n", name, rows.size(), found.lost,
                 found.repeated, found.unknown, went_back);
-    return !rows.empty() && found.lost + found.repeated + found.unknown + went_back == 0;
+    return !rows.empty() && found.lost + found.unknown + (flavour ? 0 : found.repeated + went_back) == 0;
   };
   for (const reader& one : readers) {
+    if (!one.is_used()) continue;
     const bool exact = report(one.name, one.table, one.received, one.went_back);
     right &= exact || one.is_control;
   }
