@@ -70,17 +70,6 @@ SELECT count(*) FILTER (WHERE a >= b) AS a_b,
        count(*) FILTER (WHERE d_before >= comb_set_timestamp(a, comb_timestamp(a), 'v7')) AS d_a
 FROM (SELECT *, lag(d) OVER (ORDER BY n) AS d_before FROM sequence) AS pairs;
 
--- An id of process_ticks has eight bytes that stay the same in a session, then ticks that increase by at least one.
--- These ids ascend in SQL Server's order.
-SELECT count(DISTINCT left(id::text, 18)) AS halves,
-       count(*) FILTER (WHERE comb_from_mssql(id) <= comb_from_mssql(before)) AS not_greater
-FROM (SELECT id, lag(id) OVER (ORDER BY n) AS before
-      FROM (SELECT n, comb_generate('process_ticks') AS id FROM generate_series(1, 100000) AS n) AS made) AS pairs;
-SELECT left(comb_generate('process_ticks')::text, 18) AS half \gset
-\c
-SET TimeZone = 'UTC'; SET DateStyle = 'ISO';
-SELECT left(comb_generate('process_ticks')::text, 18) <> :'half' AS another_in_another_session;
-
 -- The first and the last time of each range are kept. Times outside raise an error.
 CREATE FUNCTION outcome(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE

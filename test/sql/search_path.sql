@@ -46,8 +46,10 @@ WHERE (ms, us, shard, s)
 SELECT comb_timestamp(comb_convert('d01c25cc-63a7-47cc-b5ba-018e5f3bff48', 'mssql', 'oracle'), 'oracle')
          OPERATOR(pg_catalog.=) comb_timestamp('d01c25cc-63a7-47cc-b5ba-018e5f3bff48', 'mssql') AS layouts,
        (SELECT pg_catalog.count(*) FROM comb_inspect(comb_uuid()));
-SELECT amopopr::pg_catalog.regoperator FROM pg_catalog.pg_amop
-WHERE amopfamily = (SELECT oid FROM pg_catalog.pg_opfamily WHERE opfname = 'hot_shard_ops') ORDER BY amopopr;
+SELECT amopopr::pg_catalog.regoperator AS wrong FROM pg_catalog.pg_amop
+WHERE amopfamily = (SELECT oid FROM pg_catalog.pg_opfamily WHERE opfname = 'hot_shard_ops')
+  AND amopopr::pg_catalog.regoperator::pg_catalog.text OPERATOR(pg_catalog.<>)
+        ALL ('{"pg_catalog.=(pg_catalog.uuid,pg_catalog.uuid)","@#(pg_catalog.uuid,integer)"}'::pg_catalog.text[]);
 SELECT pg_catalog.count(*) FROM compared
 WHERE id >= ms AND NOT id > ms AND ms <= id AND id <@ pg_catalog.tstzrange(ms, ms, '[]')
   AND NOT pg_catalog.tstzrange(ms, ms, '()') @> id;

@@ -75,3 +75,13 @@ RESET ROLE;
 SET comb.monotonicity = galaxy;
 SET comb.monotony = session;
 DROP ROLE comb_visitor;
+
+-- An id of process_ticks has eight bytes that stay the same in a session, then ticks that increase by at least one.
+-- These ids ascend in SQL Server's order.
+SELECT count(DISTINCT left(id::text, 18)) AS halves,
+       count(*) FILTER (WHERE comb_from_mssql(id) <= comb_from_mssql(before)) AS not_greater
+FROM (SELECT id, lag(id) OVER (ORDER BY n) AS before
+      FROM (SELECT n, comb_generate('process_ticks') AS id FROM generate_series(1, 100000) AS n) AS made) AS pairs;
+SELECT left(comb_generate('process_ticks')::text, 18) AS half \gset
+\c
+SELECT left(comb_generate('process_ticks')::text, 18) <> :'half' AS another_in_another_session;

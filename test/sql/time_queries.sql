@@ -152,8 +152,7 @@ SELECT s.started, count(*), min(e.n), max(e.n) FROM sessions AS s
 SELECT plan('SELECT s.started, o.n FROM sessions AS s JOIN orders AS o ON o.id >= s.started AND o.id < s.ended');
 SELECT scanned('SELECT s.started, o.n FROM sessions AS s JOIN orders AS o ON o.id >= s.started AND o.id < s.ended');
 
--- Under row-level security the index is still used, because the operators are leakproof. The filter of the policy is
--- not.
+-- Under row-level security the index is still used, and the filter of the policy is not.
 CREATE TABLE accounts (id uuid PRIMARY KEY DEFAULT comb_uuid(), tenant text);
 INSERT INTO accounts SELECT comb_uuid(timestamptz '2026-11-01' + n * interval '1 minute'), n % 2
 FROM generate_series(0, 9999) AS n;
@@ -166,8 +165,6 @@ SET comb_test.tenant = '1';
 SET ROLE regress_comb_tenant;
 EXPLAIN (COSTS OFF) SELECT * FROM accounts WHERE id >= timestamptz '2026-11-02' AND id < timestamptz '2026-11-03';
 EXPLAIN (COSTS OFF) SELECT * FROM accounts WHERE id >= now() - interval '1 day';
-SELECT plan('SELECT a.id FROM sessions AS s JOIN accounts AS a ON a.id >= s.started AND a.id < s.ended');
-SELECT plan('SELECT a.id FROM sessions AS s JOIN accounts AS a ON a.id <@ s.during');
 EXPLAIN (COSTS OFF) SELECT * FROM accounts WHERE id <@ tstzrange(now() - interval '1 day', now());
 SELECT count(*) FROM accounts WHERE id <@ '[2026-11-02,2026-11-03)';
 RESET ROLE;
