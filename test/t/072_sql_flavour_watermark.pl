@@ -107,8 +107,7 @@ sub run_readers
 	my $setup = slurp_file("$top/test/watermark/setup.sql");
 	$setup =~ s/CREATE EXTENSION comb;/$create;/;
 	$setup =~ s/CREATE TRIGGER guard.*?;//sg; # the SQL flavour has no guards
-	$node->safe_psql($database, $setup
-		  . ($sql // ''));
+	$node->safe_psql($database, $setup . ($sql // ''));
 	my $right = IPC::Run::run([ $readers, $node->connstr($database), $seed, $time, 'flavour' ],
 		'>', \my $out, '2>', \my $err, IPC::Run::timeout($time + 300));
 	note($out);
