@@ -171,7 +171,9 @@ struct promises {
   // ---- what is returned --------------------------------------------------------------------------------------------
 
   int begin_transaction(bool read_only) {
-    transactions.push_back({epoch_, !read_only, read_only});
+    // Beside a set-back that was not told yet, it may still read the last stamp from before.
+    const bool reads_old = memory.stale > 0 && sets_back_now();
+    transactions.push_back({epoch_, !read_only && !reads_old, read_only});
     return static_cast<int>(transactions.size()) - 1;
   }
 

@@ -110,6 +110,15 @@ void happen(int what) {
   at.running = running;
 }
 
+// What happens at a certain place of a scenario.
+void window_on() { happen(window_forward); }
+void window_off() { happen(window_back); }
+void repair() {
+  if (at.disk_fails) happen(disk);
+  happen(ms_forward);
+  happen(ms_forward);
+}
+
 // Scenarios, for all of whose histories there is time: what each session does, and what happens meanwhile, in this
 // order but at any moment. What has not happened when all sessions have ended happens then, and after a kill all begin
 // again.
@@ -132,6 +141,9 @@ const scenario scenarios[] = {
     {"comb_reset() and a prepared transaction", {{mark, reset, mark}, {row, prepare}, {mark}}, {hour_forward, right}},
     {"the clock goes back by days, and a prepared transaction", {{mark, one_id, mark}, {row, prepare}}, {days_back}},
     {"the disk fails", {{one_id, one_id}, {one_id}}, {disk, disk, ms_forward, kill}},
+    {"the disk fails for a slow writer", {{one_id, repair, one_id}, {window_on, one_id}}, {disk, kill}},
+    {"a slow writer", {{one_id}, {one_id, window_on, one_id}}, {kill}},
+    {"a slow writer and comb_reset()", {{mark, window_on, mark, window_off, reset}, {mark, window_on, mark}}, {kill}},
     {"a row with an id from elsewhere", {{outside, commit}, {mark, mark}, {one_id}}, {}},
     {"comb_advance(), and a kill", {{advance, one_id}, {one_id}}, {kill}},
     {"a promotion", {{one_id, one_id}, {row, row}}, {promotion}},
@@ -193,7 +205,7 @@ void boot() {
   sequence.progress.share("progress", -1, [](start_phase old, start_phase now) {
     promise.start_was_noted(old == start_phase::fresh, now == start_phase::started);
   });
-  sequence.save_failures.share("save_failures");
+  sequence.saved_values.share("saved_values");
   sequence.save_tried.share("save_tried");
   watermarks.times_set_back.share("times_set_back");
   watermarks.prepared.share("prepared");

@@ -72,10 +72,13 @@ constexpr stamp window_of(stamp any) { return {any.units >> window_bits << windo
 constexpr stamp end_of_window(stamp any) { return window_of(any) + (units_per_window - 1); }
 constexpr bool in_same_window(stamp a, stamp b) { return (a.units ^ b.units) >> window_bits == 0; }
 
-// What `saved` contains while no window is saved: before the first one, and after a failure. Each failure has a value
-// of its own, so that a process that is saving meanwhile notices it.
+// What `saved` contains: the window that was saved last, no_window before the first, or a value of not_saved() after a
+// failure and of set_back() after the sequence was set back. The low bits count its values, so that a process that is
+// saving meanwhile notices each change.
 inline constexpr stamp no_window = max_stamp;
-constexpr stamp not_saved(std::uint32_t failures) { return no_window - (failures % (units_per_window - 1) + 1); }
+constexpr stamp not_saved(std::uint32_t count) { return no_window - (count % (units_per_window - 1) + 1); }
+constexpr stamp set_back(std::uint32_t count) { return not_saved(count) - units_per_window; }
+constexpr stamp marked(stamp window, std::uint32_t count) { return window + count % units_per_window; }
 constexpr bool has_failed(stamp saved) { return saved != no_window && in_same_window(saved, no_window); }
 
 // ---------------------------------------------------------------------------------------------------------------
@@ -103,7 +106,7 @@ struct alignas(128) server_sequence : sequence<World> {
   atomic<std::int32_t> save_error{0};                // of the last attempt to save
   atomic<std::uint32_t> save_error_was_reported{0};  // whether the server's log has one
   atomic<std::uint32_t> clock_was_reported{0};       // whether World::warn_of_clock() was called
-  atomic<std::uint32_t> save_failures{0};            // how many attempts to save have failed
+  atomic<std::uint32_t> saved_values{0};             // how many values `saved` has had
   atomic<stamp> save_tried{stamp{}};                 // what the clock read at the last attempt of save_again()
 };
 
@@ -199,7 +202,7 @@ struct session {
     begun = 0;  // in session order, the transaction's next stamp follows the server's sequence
     if (server == nullptr) return;
     start(*server);  // otherwise a later start could raise the sequence again
-    server->saved.store(no_window);
+    server->saved.store(set_back(server->saved_values.fetch_add(1)));
     server->last.store(now, std::memory_order_relaxed);
     forget_highest_watermark();
     save(*server);
@@ -276,7 +279,8 @@ struct session {
         return next;
       }
       // A stamp that another session takes above the one that follows is saved, although its window was saved before.
-      World::server()->saved.store(no_window);
+      server_sequence& server = *World::server();
+      server.saved.store(set_back(server.saved_values.fetch_add(1)));
       return step.next;
     }
     // The clock is certainly wrong, so the sequence continues.
@@ -317,10 +321,8 @@ struct session {
       if (error != 0) return note_failure(server, error);
       World::fence();
       if (!in_same_window(server.last.load(std::memory_order_relaxed), window)) continue;
-      // The low bits count the changes. Otherwise a process that was held up here would not notice that the sequence
-      // was set back, and that the window which was saved before was saved again.
-      const stamp marked = window + (before.units + 1) % units_per_window;
-      if (server.saved.compare_exchange_strong(before, marked, std::memory_order_acq_rel)) return 0;
+      const stamp saved = marked(window, server.saved_values.fetch_add(1));
+      if (server.saved.compare_exchange_strong(before, saved, std::memory_order_acq_rel)) return 0;
       if (in_same_window(before, window)) return 0;
     }
   }
@@ -328,7 +330,7 @@ struct session {
   // A failed attempt leaves no window saved, not even one that another process has just saved: an earlier write of this
   // process may have overwritten it.
   static int note_failure(server_sequence& server, int error) {
-    server.saved.store(not_saved(server.save_failures.fetch_add(1)));
+    server.saved.store(not_saved(server.saved_values.fetch_add(1)));
     if (server.save_error_was_reported.exchange(1) == 0) World::save_failed(error);
     return error;
   }
