@@ -5,7 +5,7 @@ import django
 
 django.setup()
 from django.db import connection, models
-from shop.models import Boundary, Item, Order
+from shop.models import CreatedAt, Item, Order
 
 start, end = (datetime(2025, 11, day, tzinfo=timezone.utc) for day in (20, 21))
 customers = [str(i) for i in range(1000)]
