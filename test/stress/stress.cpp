@@ -186,8 +186,8 @@ int main(int argc, char** argv) {
       "bits of another, %ld not greater than the session's last, %ld not greater than one received before\n",
       made, kind.name, sessions.size(), took.count(), repeated, same_stamp, same_random, behind_itself, behind_others);
   // Chance makes pairs with the same random bits. Among 50 million ids, it makes one pair with the same 58 bits in one
-  // run in 230, and three in one run in 75 million. It makes 4547 pairs with the same 38 bits. The limit is six
-  // standard deviations and two pairs more than expected.
+  // run in 230, and three in one run in 75 million. It makes 1.2 million pairs with the same 30 bits. The limit is
+  // six standard deviations and two pairs more than expected.
   const double expected = std::pow(static_cast<double>(made), 2) / std::pow(2.0, kind.random_bits + 1);
   const bool is_random =
       kind.random_bits == 0 || static_cast<double>(same_random) <= expected + 6 * std::sqrt(expected) + 2;
