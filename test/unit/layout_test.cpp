@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "comb/hot.hpp"
 #include "comb/layout_generate.hpp"
 #include "comb/layout_time.hpp"
 
@@ -106,6 +107,7 @@ TEST(Layout, NewIdsHaveTheVersionOfTheirLayout) {
     EXPECT_EQ(zeros.version(), static_cast<int>(one.version)) << one.name;
     EXPECT_EQ(zeros.is_rfc_variant(), one.version != version::none) << one.name;
   }
+  EXPECT_TRUE(has_version(hot_uuid_from_stamp({}, 7, 0), named("hot").version));
 }
 
 TEST(Layout, RangesEndAtTheHighestNumber) {
@@ -170,10 +172,10 @@ TEST(Layout, IdsWithoutARequiredVersionHaveNoTime) {
       ASSERT_FALSE(comb_timestamp(other_variant, one) || comb_timestamp(other_version, one)) << name;
     }
   }
-  // Other layouts of version 4 do not require it.
-  for (const char* name : {"postgres", "mssql", "oracle", "legacy", "legacy_postgres"})
+  // Other layouts of version 4, and hot, do not require it.
+  for (const char* name : {"postgres", "mssql", "oracle", "legacy", "legacy_postgres", "hot"})
     for (int i = 0; i < 1000; ++i) {
-      const uuid id = comb_set_timestamp(any_uuid(random), noon, named(name));
+      const uuid id = named(name).field.set(any_uuid(random), named(name).encoding.encode(noon));
       ASSERT_TRUE(comb_timestamp(id, named(name)).has_value()) << name;
     }
 }
