@@ -65,22 +65,22 @@ my @readers = map { start_pgbench('-f', "$folder/$_.sql") } qw(copy naive);
 ok($_->finish, 'pgbench reports no error') for @writers, @readers;
 $node->safe_psql('postgres', 'CALL update_copy(); CALL update_naive_copy()');
 
-# The number of rows that are missing, stale, or left over.
+# The number of rows that are missing or stale. With a FULL join, rows that are left over count as well.
 sub stale
 {
-	my ($copy) = @_;
+	my ($copy, $join) = @_;
 	return $node->safe_psql('postgres', "
-		SELECT count(*) FROM (SELECT id, customer, status FROM orders) AS o FULL JOIN $copy AS c USING (id)
+		SELECT count(*) FROM (SELECT id, customer, status FROM orders) AS o $join JOIN $copy AS c USING (id)
 		WHERE (o.customer, o.status) IS DISTINCT FROM (c.customer, c.status)");
 }
 note($node->safe_psql('postgres', "
 	SELECT sum(status::int) || ' changes, ' || (SELECT count(*) FROM orders_deleted) || ' deletions' FROM orders"));
-is(stale('orders_copy'), '0', 'the copy by the watermark has no stale row');
-cmp_ok(stale('naive_copy'), '>', 0, 'the copy by the largest change that was seen has stale rows');
+is(stale('orders_copy', 'FULL'), '0', 'the copy by the watermark has no stale row');
+cmp_ok(stale('naive_copy', 'LEFT'), '>', 0, 'the copy by the largest change that was seen has stale rows');
 
 # The copy is made anew from nothing.
 run_blocks('changes.md', $node, 'postgres', [ grep { $_->{sql} =~ /TRUNCATE orders_copy/ } blocks($document, '') ]);
-is(stale('orders_copy'), '0', 'a rebuilt copy has no stale row');
+is(stale('orders_copy', 'FULL'), '0', 'a rebuilt copy has no stale row');
 
 # The reader in Python. It is killed after it has told a change, and tells the next ones after that.
 my ($code) = slurp_file($document) =~ /^```python\n(.*?)^```\n/ms;
