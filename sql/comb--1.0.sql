@@ -92,7 +92,7 @@ COMMENT ON FUNCTION hot_timestamp(uuid) IS 'time in a uuid made by hot_uuid, to 
 --   lead             how far that time is ahead of the clock; normally negative
 --   started_from     what the first id after the server's start or promotion continued from: clock, saved stamp,
 --                    replayed commit; NULL before that id, and in session order
---   save_error       why the last stamp could not be saved; NULL if it was
+--   save_error       why the last stamp could not be saved, or why the next start would ignore the file; NULL if neither
 --   library_version  the version of the library that this session has loaded
 
 CREATE FUNCTION comb_status(OUT monotonicity text, OUT shared_memory text, OUT last timestamptz, OUT lead interval,
@@ -110,13 +110,13 @@ AS 'MODULE_PATHNAME', 'comb_reset';
 REVOKE ALL ON FUNCTION comb_reset() FROM PUBLIC;
 COMMENT ON FUNCTION comb_reset() IS 'set the sequence of ids back to the clock';
 
--- Raises the sequence past an id that another server made: after pg_upgrade, a logical switchover or a restored dump. New
--- ids then sort after it, in ids of its kind: hot_uuid(), or comb_uuid() and comb_uuid_v7(). The sequence is saved before
--- the call returns. It is never lowered: an id that is not ahead of the sequence changes nothing.
+-- Raises the sequence past an id that another server made: after pg_upgrade, a logical switchover or a restored dump.
+-- New ids then sort after it, in ids of its kind: hot_uuid(), or comb_uuid() and comb_uuid_v7(). The sequence is saved
+-- before the call returns. It is never lowered: an id that is not ahead of the sequence changes nothing.
 --
 -- Error 22023 if the id is more than max_lead ahead of the clock, or if max_lead is under a second or over a day. Error
--- 58030 if the sequence cannot be saved, and 53200 if no shared memory is left. Only superusers, and roles to which they
--- grant EXECUTE, can call it.
+-- 58030 if the sequence cannot be saved, and 53200 if no shared memory is left. Only superusers, and roles to which
+-- they grant EXECUTE, can call it.
 
 CREATE FUNCTION comb_advance(past uuid, max_lead interval DEFAULT '1 minute') RETURNS void
 LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED

@@ -2,9 +2,9 @@
 # test/simulate explores the rules themselves.
 #
 # The walk remembers the ids that were returned, and checks each new one. No stamp is returned twice. No id sorts before
-# an id that was returned earlier. No id is ahead of all earlier ids and of all that the clock read. No watermark is below
-# an earlier one, or above the row of a prepared transaction. The exceptions are those of doc/design.md: comb_reset(), and
-# a clock that is more than a day behind the last id but not before the creation of the cluster.
+# an id that was returned earlier. No id is ahead of all earlier ids and of all that the clock read. No watermark is
+# below an earlier one, or above the row of a prepared transaction. The exceptions are those of doc/design.md:
+# comb_reset(), and a clock that is more than a day behind the last id but not before the creation of the cluster.
 #
 #   SEED=1       repeats the steps of a walk; the timing of sessions and kills stays random
 #   SECONDS=60   is how long the walk runs

@@ -108,9 +108,9 @@ sub faked_clock
 }
 
 # Builds test/walk/disturb.c for a server with a faked clock, and adds it to the server's environment. Returns the names
-# of four files. Write a number of milliseconds to the first file to hold up the next session before it saves a stamp, to
-# the second file to hold it up after that, or to the third file to hold it up after it has read the clock. Write what
-# shall go wrong with the file of the saved stamp to the fourth file.
+# of four files. Write a number of milliseconds to the first file to hold up the next session before it saves a stamp,
+# to the second file to hold it up after that, or to the third file to hold it up after it has read the clock. Write
+# what goes wrong with the file of the saved stamp to the fourth file.
 sub disturb
 {
 	my ($environment) = @_;
@@ -120,8 +120,8 @@ sub disturb
 	return map { $environment->{$_} = "$directory/$_" } qw(SLOW_SAVE SLOW_SAVED SLOW_CLOCK STAMP_FAULT);
 }
 
-# held_up(NODE, FILE, SQL, MEANWHILE [, MILLISECONDS]): runs a statement in a session that is held up by one of the first
-# three files of disturb(). Calls MEANWHILE as soon as it is, and returns the statement's result.
+# held_up(NODE, FILE, SQL, MEANWHILE [, MILLISECONDS]): runs a statement in a session that is held up by one of the
+# first three files of disturb(). Calls MEANWHILE as soon as it is, and returns the statement's result.
 sub held_up
 {
 	my ($node, $file, $sql, $meanwhile, $ms) = @_;

@@ -1,5 +1,5 @@
-# A psql session that can lose its server. Queries are sent without waiting, and results are read as far as they came. An
-# error of a query ends the test.
+# A psql session that can lose its server. Queries are sent without waiting, and results are read as far as they came.
+# An error of a query ends the test.
 package Session;
 
 use strict;

@@ -1,11 +1,12 @@
-// A library for LD_PRELOAD that disturbs the saved stamp and the clock of a server. It must be loaded before libfaketime.
+// A library for LD_PRELOAD that disturbs the saved stamp and the clock of a server. It must be loaded before
+// libfaketime.
 //
 // The files that SLOW_SAVE, SLOW_SAVED and SLOW_CLOCK name contain a delay in milliseconds: it holds up a process once,
-// before or after a write of a saved stamp, or after a reading of the clock. The process that is held up removes the file
-// first, so that no other is.
+// before or after a write of a saved stamp, or after a reading of the clock. The process that is held up removes the
+// file first, so that no other is.
 //
-// While the file that STAMP_FAULT names exists, what it contains goes wrong with the file of the saved stamp: open, owner,
-// write, short, close or read. A byte is appended to it each time.
+// While the file that STAMP_FAULT names exists, what it contains goes wrong with the file of the saved stamp: open,
+// owner, write, short, close or read. A byte is appended to it each time.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
