@@ -29,7 +29,7 @@ my %errors;
 for my $line (grep { /^\| `/ } split /\n/, $text =~ s/^```.*?^```$//gmsr)
 {
 	my (undef, $signatures, undef, $errors) = split /\s*\|\s*/, $line;
-	$errors{ s/ DEFAULT [^,)]*//r } = $errors for grep { /→|^\w+ [<>=@#]+ \w+$/ } $signatures =~ /`([^`]*)`/g;
+	$errors{s/ DEFAULT [^,)]*//r} = $errors for grep { /→|^\w+ [<>=@#]+ \w+$/ } $signatures =~ /`([^`]*)`/g;
 }
 
 # Functions that the planner, indexes and operators call are not for users. Columns are part of the signature of a
