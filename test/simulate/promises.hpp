@@ -180,11 +180,8 @@ struct promises {
   void id_returned(stamp id, int transaction_number, bool server_order, last_id& last) {
     operation& op = mine();
     transaction& of = transactions[static_cast<std::size_t>(transaction_number)];
-    // In session order, a server's sequence that is far ahead of the clock is not followed. The session's own can start
-    // again after the transaction has announced, if it has stamps or the clock was wrong until then.
-    if (!server_order &&
-        (op.far_reading != stamp{} || (op.own_is_far && (of.has_stamps || op.first_reading < created))))
-      of.covered = false;
+    // In session order, a server's sequence that is far ahead of the clock is not followed.
+    if (!server_order && op.far_reading != stamp{}) of.covered = false;
     const bool is_first = !std::exchange(of.has_stamps, true);
     if (of.covered && of.epoch == op.taken_epoch && (server_order || op.epoch == epoch_)) row_made(id, of);
 

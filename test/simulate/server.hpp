@@ -69,7 +69,7 @@ struct process {
   int waits_for = -1;  // a lock
   comb::session<world> session;
   observer sees;
-  bool over_server = true;
+  bool over_server = true, leaves_session_order = false;
   last_id last;
   bool must_roll_back = false;
   int leader = -1;  // of a parallel worker

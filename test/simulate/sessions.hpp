@@ -48,7 +48,8 @@ void answer(Statement statement, bool resets = false) {
   process& me = self();
   begin();
   me.sees.now.join(at.clients);
-  promise.begin(me.session.own.last.newest(), resets);
+  // Leaving session order, a session raises the server's sequence to its own, once.
+  promise.begin(me.over_server && !me.leaves_session_order ? stamp{} : me.session.own.last.newest(), resets);
   if (_setjmp(me.error) == 0) {
     statement();
   } else {
@@ -78,6 +79,7 @@ void make_id(Step step) {
     const stamp id = me.session.next(world::clock(), step);
     tell("receives id %s", text(id).c_str());
     promise.id_returned(id, me.transaction, server_order, me.last);
+    if (server_order) me.leaves_session_order = false;
   });
 }
 
@@ -170,6 +172,7 @@ inline void order() {
   process& me = self();
   wait_for_workers();
   me.over_server = !me.over_server;
+  me.leaves_session_order = me.over_server;
   me.session.setting_changed();
   tell("sets comb.monotonicity = %s", me.over_server ? "server" : "session");
 }
@@ -177,7 +180,7 @@ inline void order() {
 inline void start_session() {
   process& me = self();
   new (&me.session) comb::session<world>;
-  me.has_had_workers = false;
+  me.has_had_workers = me.leaves_session_order = false;
   me.over_server = true;
   me.last = {};
 }
