@@ -81,7 +81,7 @@ test: ## runs all tests, or some: T=shard (test/sql), T=test/t/011_clock.pl, T=u
 	$(call sandbox) test/suite $(T)
 soak: ## simulates and walks through what can break the order of ids (SECONDS=600, SEED=1 repeats a walk)
 	$(call sandbox) env SECONDS=$(or $(SECONDS),600) SEED=$(SEED) PREEMPTIONS=3 SIMULATE=$(or $(SECONDS),600) \
-	  test/suite simulate mutants test/t/016_walk.pl test/t/020_watermark.pl
+	  test/suite simulate mutants test/t/016_walk.pl test/t/020_watermark.pl test/t/034_created_at.pl
 test-clients: ## runs the examples of doc/clients.md with drivers, ORMs and schema tools of Debian and npm (C=pgx: some)
 	$(call sandbox) test/clients/run $(C)
 fuzz: ## gives the core a minute of random input

@@ -42,7 +42,16 @@ SELECT format('CREATE TABLE %I AS SELECT n, id FROM %I', name || '_keys', name) 
 SELECT format('ALTER TABLE %I ADD PRIMARY KEY (n)', name || '_keys') FROM reading \gexec
 VACUUM ANALYZE;
 
--- The same key, without the column and with it, to insert into with load.sql.
-CREATE TABLE comb_only (id uuid PRIMARY KEY DEFAULT comb_uuid(), line text NOT NULL);
+-- The same key, with created_at in a view, and with the column and its indexes: to insert into with load.sql, and to
+-- read with read_created_at.sql.
+CREATE TABLE comb_only (
+    id     uuid PRIMARY KEY DEFAULT comb_uuid(),
+    tenant int NOT NULL DEFAULT random() * 1000,
+    line   text NOT NULL
+);
 CREATE TABLE comb_and_created_at (LIKE comb_only INCLUDING ALL, created_at timestamptz NOT NULL DEFAULT now());
+CREATE INDEX ON comb_only (tenant, id);
+CREATE INDEX ON comb_and_created_at (tenant, created_at);
 CREATE INDEX ON comb_and_created_at (created_at);
+CREATE VIEW comb_only_v AS SELECT *, comb_timestamp(id) AS created_at FROM comb_only;
+CREATE VIEW comb_and_created_at_v AS SELECT * FROM comb_and_created_at;

@@ -12,6 +12,9 @@ my $rows = quick(2_000_000, 100_000);
 my $spacing = 3_000_000 / $rows; # seconds: 34.7 days in all
 my $loaded = quick(500_000, 20_000);
 
+# With created_at in a view, and with the column and its indexes.
+my @created_at = qw(comb_only comb_and_created_at);
+
 my @queries = (
 	[ 'point', 'a row by its key', 'read_point.sql' ],
 	[ 'page', 'the newest 50 rows', 'read_last.sql', limit => 50 ],
@@ -34,6 +37,11 @@ sub plan
 	for my $round (1 .. quick(5, 1))
 	{
 		add_step(quick(2, 0.2), "case 6, rows with created_at and without, round $round", \&insert_with_and_without);
+	}
+	add_step(quick(20, 2), 'case 6, filling the tables with created_at and without', \&fill_created_at);
+	for my $round (1 .. quick(5, 1))
+	{
+		add_step(quick(4, 2), "case 6, reading by created_at, round $round", \&read_created_at);
 	}
 	my $time_rows = quick(5_000_000, 500_000);
 	fact('time queries rows', $time_rows);
@@ -123,7 +131,7 @@ sub forget
 
 sub insert_with_and_without
 {
-	for my $name (in_turn('comb_only', 'comb_and_created_at'))
+	for my $name (in_turn(@created_at))
 	{
 		sql("TRUNCATE $name");
 		sql('CHECKPOINT');
@@ -132,6 +140,26 @@ sub insert_with_and_without
 		my $run = pgbench('load.sql', \%variables, '-t', $loaded / 1000);
 		record('insert', $name, $loaded / 1000 / $run->{tps});
 		record('insert WAL', $name, value("SELECT (pg_current_wal_insert_lsn() - '$from') / 1048576.0"));
+	}
+	return;
+}
+
+sub fill_created_at
+{
+	run_command('psql', '-Xq', '-v', "rows=$rows", '-v', "seconds=$spacing", '-f', 'test/bench/fill_created_at.sql');
+	record('created_at size', $_, value("SELECT pg_total_relation_size('$_') / 1048576.0")) for @created_at;
+	return;
+}
+
+sub read_created_at
+{
+	for my $name (in_turn(@created_at))
+	{
+		my $run = pgbench('read_created_at.sql', { read => "${name}_v" }, '-r', '-T', quick(2, 1));
+		my ($last, $day, $newest) = @{ $run->{statements} }[ -3 .. -1 ];
+		record('created_at last', $name, $last);
+		record('created_at day', $name, $day);
+		record('created_at max', $name, $newest);
 	}
 	return;
 }
@@ -188,21 +216,35 @@ sub size_of
 	return number($sizes->[4]);
 }
 
+# What the tables of @created_at are called in a table of the page.
+my %created_at_label = (
+	comb_only => '`comb_timestamp(id)` in a view',
+	comb_and_created_at => 'column `created_at`, indexes on it and on `(tenant, created_at)`');
+
 sub created_at_table
 {
-	my %label = (
-		comb_only => '`comb_uuid()` alone',
-		comb_and_created_at => '`comb_uuid()`, `created_at` and its index');
 	my @rows;
-	for my $name ('comb_only', 'comb_and_created_at')
+	for my $name (@created_at)
 	{
 		push @rows,
 		  [
-			$label{$name}, with_range('insert', $name),
+			$created_at_label{$name}, with_range('insert', $name),
 			map { number($_) } ratio('insert', $name, 'comb_only'), median('insert WAL', $name)
 		  ];
 	}
-	return table([ 'table', 'seconds', 'to the key alone', 'WAL, MB' ], @rows);
+	return table([ '`created_at`', 'seconds', 'to the view', 'WAL, MB' ], @rows);
+}
+
+sub created_at_reads
+{
+	my @rows = map {
+		my $name = $_;
+		[
+			$created_at_label{$name}, number(median('created_at size', $name)),
+			map { with_range("created_at $_", $name) } qw(last day max)
+		]
+	} @created_at;
+	return table([ '`created_at`', 'MB', 'last 20 of a tenant', 'count of a day', 'max' ], @rows);
 }
 
 sub parts
@@ -212,6 +254,7 @@ sub parts
 		sizes_table => \&sizes_table,
 		size => \&size_of,
 		created_at_table => \&created_at_table,
+		created_at_reads => \&created_at_reads,
 		read_time => \&read_time);
 }
 
