@@ -1,4 +1,4 @@
--- What it costs to mark changed rows, and to check new ones: median and range over the rounds. Each round fills an empty
+-- What it costs to mark changed rows, and to check new ids: median and range over the rounds. Each round fills an empty
 -- table by one INSERT, and then updates all rows by one UPDATE, for each candidate in another order. Half of each page
 -- is free, so that updates can be HOT.
 --   psql -v rounds=15 -v rows=20000 -f test/bench/changes.sql
@@ -19,7 +19,8 @@ INSERT INTO kinds VALUES
     ('a trigger in PL/pgSQL', 'BEFORE INSERT OR UPDATE ON %I FOR EACH ROW EXECUTE FUNCTION touch_in_plpgsql()', false),
     ('comb_touch()', 'BEFORE INSERT OR UPDATE ON %I FOR EACH ROW EXECUTE FUNCTION comb_touch(''changed'')', false),
     ('comb_touch(), an index on the column',
-     'BEFORE INSERT OR UPDATE ON %I FOR EACH ROW EXECUTE FUNCTION comb_touch(''changed'')', true);
+     'BEFORE INSERT OR UPDATE ON %I FOR EACH ROW EXECUTE FUNCTION comb_touch(''changed'')', true),
+    ('comb_guard()', 'AFTER INSERT OR UPDATE OF id ON %I FOR EACH ROW EXECUTE FUNCTION comb_guard(''id'')', false);
 SELECT step FROM kinds, LATERAL (VALUES
     (1, format('CREATE TABLE %I (id uuid PRIMARY KEY DEFAULT comb_uuid(), n int, line text, changed uuid)
                 WITH (fillfactor = 45, autovacuum_enabled = off)', kind)),

@@ -120,8 +120,9 @@ END $$;
 INSERT INTO outcomes
 SELECT function || '()', '', o.outcome, o.message
 FROM (VALUES ('comb_touch', 'BEFORE'), ('comb_guard', 'AFTER'), ('hot_guard', 'AFTER')) AS functions (function, timing),
-  (VALUES ('STATEMENT', '''id'''), ('ROW', ''), ('ROW', '''x'''), ('ROW', '''n'''), ('ROW', '''copy'''), ('ROW', '''id'''),
-          ('ROW', '''id'', ''soon'''), ('ROW', '''id'', ''999999999999 days''')) AS triggers (level, arguments),
+  (VALUES ('STATEMENT', '''id'''), ('ROW', ''), ('ROW', '''x'''), ('ROW', '''n'''), ('ROW', '''copy'''),
+          ('ROW', '''id'''), ('ROW', '''id'', ''soon'''),
+          ('ROW', '''id'', ''999999999999 days''')) AS triggers (level, arguments),
   LATERAL pg_temp.outcome(format('SELECT pg_temp.insert_with(%L)', format(
     '%s INSERT ON rows FOR EACH %s EXECUTE FUNCTION %s(%s)', timing, level, function, arguments))) AS o;
 SELECT * FROM pg_temp.outcome('SELECT comb_uuid()');

@@ -93,7 +93,8 @@ DECLARE
     detail text;
     hint text;
 BEGIN
-    EXECUTE format('CREATE TRIGGER tried %s ON bad FOR EACH %s EXECUTE FUNCTION comb_touch(%s)', timing, level, argument);
+    EXECUTE format('CREATE TRIGGER tried %s ON bad FOR EACH %s EXECUTE FUNCTION comb_touch(%s)', timing, level,
+                   argument);
     EXECUTE statement;
     RAISE 'no error';
 EXCEPTION WHEN OTHERS THEN

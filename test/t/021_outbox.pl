@@ -92,7 +92,8 @@ is(slurp_file("$scratch/out"), "$rows\n", 'the worker has published each row onc
 # While this session has locked the place of a reader, it inserts an event and an order. The reader has begun its
 # statement before. Returns what the reader reads then.
 my $reader = $node->background_psql('postgres', on_error_stop => 1);
-$node->safe_psql('postgres', "CREATE TABLE orders AS SELECT 'other' AS payload; INSERT INTO event_readers VALUES ('slow')");
+$node->safe_psql('postgres',
+	"CREATE TABLE orders AS SELECT 'other' AS payload; INSERT INTO event_readers VALUES ('slow')");
 sub read_meanwhile
 {
 	my ($payload, $begin, $read) = @_;
@@ -101,7 +102,8 @@ sub read_meanwhile
 	$reader->query_until(qr/reading/, "\\echo reading\n$begin\n");
 	$node->poll_query_until('postgres', "SELECT wait_event_type = 'Lock' FROM pg_stat_activity WHERE pid = $pid")
 	  or BAIL_OUT('the reader does not wait');
-	$node->safe_psql('postgres', "INSERT INTO events (payload) VALUES ('$payload'); INSERT INTO orders VALUES ('$payload')");
+	$node->safe_psql('postgres',
+		"INSERT INTO events (payload) VALUES ('$payload'); INSERT INTO orders VALUES ('$payload')");
 	$other->query_safe('COMMIT');
 	return $reader->query_safe($read);
 }
@@ -127,7 +129,8 @@ my $between = sprintf $joined, "(SELECT * FROM events WHERE id >= :'since' AND i
 is(read_meanwhile('read', "BEGIN; CALL next_events('slow', 100, NULL, NULL) \\gset", "$between; COMMIT"),
 	'read', 'a CALL and then a SELECT that joins reads the row');
 $node->safe_psql('postgres', "INSERT INTO events (payload) SELECT 'many ' || n FROM generate_series(1, 5) AS n");
-is($node->safe_psql('postgres', "SELECT payload FROM read_events('slow') LIMIT 2; SELECT payload FROM read_events('slow')"),
+is($node->safe_psql('postgres',
+		"SELECT payload FROM read_events('slow') LIMIT 2; SELECT payload FROM read_events('slow')"),
 	"many 1\nmany 2", 'a function that reads, with a LIMIT, misses the other rows');
 $node->safe_psql('postgres', "INSERT INTO events (payload) SELECT 'batch ' || n FROM generate_series(1, 5) AS n");
 my $batch = "CALL next_events('slow', 2, NULL, NULL) \\gset\n"

@@ -1,5 +1,5 @@
-# An extension such as Citus commits on other servers in the callbacks of a commit, when the transaction runs no more for
-# PostgreSQL. The watermark still waits for it.
+# An extension such as Citus commits on other servers in the callbacks of a commit, when PostgreSQL does not count the
+# transaction as running any more. The watermark still waits for it.
 use strict;
 use warnings;
 use FindBin;
@@ -18,8 +18,8 @@ $node->safe_psql(
 	CREATE TABLE events (id uuid PRIMARY KEY);
 	CREATE FUNCTION late_commit(text, text, int) RETURNS void LANGUAGE c AS '$library'});
 
-# Makes an id by $make in a session after $before, inserts it on the other connection, and commits. While the callback of
-# the commit waits, asks for a watermark, and returns whether a row below it appeared later.
+# Makes an id by $make in a session after $before, inserts it on the other connection, and commits. While the callback
+# of the commit waits, asks for a watermark, and returns whether a row below it appeared later.
 sub missed
 {
 	my ($before, $make, $watermark) = @_;

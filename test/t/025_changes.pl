@@ -1,6 +1,6 @@
-# A copy that follows a table by comb_touch() and comb_watermark() ends without a stale row, while transactions of random
-# length update, insert and delete. One that asks for changes above the largest that it has seen misses some. The reader
-# of doc/changes.md in Python tells each change, even if it is killed.
+# A copy that follows a table by comb_touch() and comb_watermark() ends without a stale row, although transactions of
+# random length update, insert and delete. One that asks for changes above the largest that it has seen misses some. The
+# reader of doc/changes.md in Python tells each change, even if it is killed.
 use strict;
 use warnings;
 use FindBin;

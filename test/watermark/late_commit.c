@@ -1,5 +1,5 @@
-// A library for a server that does what Citus does at the commit of a transaction: it commits on another connection what
-// it has prepared there. The other transaction becomes visible in a callback of the commit (XACT_EVENT_COMMIT), when
+// A library for a server that does what Citus does when a transaction commits: it commits on another connection what it
+// has prepared there. The other transaction becomes visible in a callback of the commit (XACT_EVENT_COMMIT), when
 // PostgreSQL has already removed the first one from the running transactions.
 //
 //   late_commit(conninfo, statement, milliseconds)
