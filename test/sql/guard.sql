@@ -18,7 +18,7 @@ COPY events (n) FROM stdin;
 7
 \.
 BEGIN;
-SELECT comb_uuid() AS first \gset
+SELECT comb_uuid() AS first, pg_backend_pid() AS not_in_a_parallel_worker \gset
 SELECT count(comb_uuid()) FROM generate_series(1, 1000);
 SAVEPOINT s;
 INSERT INTO events VALUES (:'first', 8);

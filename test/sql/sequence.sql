@@ -42,7 +42,7 @@ SELECT comb_uuid() > :'later' AS after;
 BEGIN;
 SELECT comb_uuid() > :'later' AS after;
 SET LOCAL comb.monotonicity = session;
-SELECT comb_uuid() > :'later' AS after;
+SELECT comb_uuid() > :'later' AND pg_backend_pid() > 0 AS after; -- not in a parallel worker
 SELECT last > comb_timestamp(:'later') AS own_last FROM comb_status();
 SELECT comb_reset();
 SELECT comb_uuid() < :'later' AS before;
