@@ -86,6 +86,7 @@ EXPLAIN (COSTS OFF) SELECT * FROM orders_v WHERE (created_at, customer) < ('2026
 SELECT plan(query) ~ 'Index Cond' AS by_index, rows_of(query) - rows_without(query) AS difference
 FROM unnest('{<,<=,>,>=}'::text[]) AS op,
      format('SELECT * FROM orders_v WHERE (created_at, customer) %s (''2026-11-01 00:30'', 5)', op) AS query;
+SELECT count(*) FROM orders_v WHERE (created_at, customer) > (NULL, 5);
 
 -- Orders, in indexes of all kinds.
 CREATE TABLE kinds (id uuid, n int, name text COLLATE "C");
@@ -129,6 +130,20 @@ FROM unnest(ARRAY[
   'SELECT max(comb_timestamp(id)) FROM kinds WHERE n = 1',
   'SELECT comb_timestamp(b.id) FROM orders AS a LEFT JOIN kinds AS b USING (id) ORDER BY 1, a.id LIMIT 300']) AS query;
 RESET enable_sort; RESET enable_incremental_sort; RESET enable_hashagg; RESET enable_seqscan;
+
+-- An index in another order of uuids is not in the order of their times.
+CREATE FUNCTION compare_turned(uuid, uuid) RETURNS int LANGUAGE sql IMMUTABLE STRICT RETURN uuid_cmp($2, $1);
+CREATE OPERATOR CLASS turned FOR TYPE uuid USING btree AS OPERATOR 1 >, OPERATOR 2 >=, OPERATOR 3 =, OPERATOR 4 <=,
+  OPERATOR 5 <, FUNCTION 1 compare_turned(uuid, uuid);
+CREATE TABLE in_turn (id uuid);
+INSERT INTO in_turn SELECT id FROM kinds;
+CREATE INDEX ON in_turn (id turned);
+SET enable_seqscan = off;
+SELECT result_of(query) = result_without(query) AS same
+FROM (VALUES ('SELECT comb_timestamp(id) FROM in_turn ORDER BY 1 LIMIT 300')) AS q (query);
+RESET enable_seqscan;
+DROP TABLE in_turn;
+DROP FUNCTION compare_turned CASCADE;
 
 -- The indexes of a partitioned table are not scanned themselves, and those of its partitions are.
 CREATE TABLE months (id uuid PRIMARY KEY, n int) PARTITION BY RANGE (id);

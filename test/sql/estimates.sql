@@ -81,7 +81,8 @@ INSERT INTO forms VALUES
         OR id <@ tstzrange(''2026-01-17 10:00'', ''2026-01-17 10:20'')'),
 ('or', 'n = 7 OR id >= timestamptz ''2026-01-09 10:00'' AND id < timestamptz ''2026-01-09 10:20'''),
 ('not', 'NOT (id < timestamptz ''2026-01-09 10:00'' OR id >= timestamptz ''2026-01-09 10:20'')'),
-('not', 'NOT id < timestamptz ''2026-01-30 23:40''');
+('not', 'NOT id < timestamptz ''2026-01-30 23:40'''),
+('is true', '(id >= timestamptz ''2026-01-09 10:00'' AND id < timestamptz ''2026-01-09 10:20'') IS TRUE');
 INSERT INTO forms
 SELECT 'now', format('id >= now() - %L::interval AND id < now() - %L::interval', now() - timestamptz '2026-01-09 10:00',
                      now() - timestamptz '2026-01-09 10:20');
