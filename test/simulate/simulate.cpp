@@ -113,6 +113,8 @@ void happen(int what) {
 // What happens at a certain place of a scenario.
 void window_on() { happen(window_forward); }
 void window_off() { happen(window_back); }
+void days_on() { happen(days_forward); }
+void days_off() { happen(days_back); }
 void repair() {
   if (at.disk_fails) happen(disk);
   happen(ms_forward);
@@ -147,6 +149,10 @@ const scenario scenarios[] = {
     {"an old reading of the clock and comb_reset()",
      {{window_on, one_id, one_id}, {one_id, window_off, reset}},
      {kill}},
+    {"comb_reset() in session order", {{mark, order, row, reset, window_off, row, commit}, {one_id}}, {}},
+    {"a session's own sequence starts again",
+     {{mark, order, days_on, row, days_off, row, commit}, {mark}},
+     {window_forward}},
     {"a row with an id from elsewhere", {{outside, commit}, {mark, mark}, {one_id}}, {}},
     {"comb_advance(), and a kill", {{advance, one_id}, {one_id}}, {kill}},
     {"a promotion", {{one_id, one_id}, {row, row}}, {promotion}},

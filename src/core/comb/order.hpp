@@ -256,7 +256,7 @@ struct session {
   template <class Step>
   [[gnu::always_inline]] stamp take(sequence& from, stamp now, Step next_step) {
     const sequence_step step =
-        take_stamp(from.last, now, next_step, [&](stamp last) { return stamp_far_ahead(from, last, next_step); });
+        take_stamp(from.last, now, next_step, [&](stamp last) { return stamp_far_ahead(from, last, now, next_step); });
     // Another session may have saved the window of a sequence that this one has set back.
     if (step.restarted || !in_same_window(step.next, from.saved.load(std::memory_order_relaxed))) [[unlikely]]
       begin_window(from, now, step.previous, step.next);
@@ -266,14 +266,16 @@ struct session {
   // The stamp that follows `last`, which was more than a day ahead of the clock when that was read. The clock is read
   // again, because another session may have taken `last` after the clock stepped forward.
   using step_function = sequence_step (*)(stamp last, stamp now) noexcept;
-  [[gnu::cold, gnu::noinline]] stamp stamp_far_ahead(const sequence& from, stamp last, step_function next_step) {
+  [[gnu::cold, gnu::noinline]] stamp stamp_far_ahead(const sequence& from, stamp last, stamp before,
+                                                     step_function next_step) {
     stamp now = World::clock();
     const sequence_step step = next_step(last, now);
     if (!step.restarted) return step.next;
     if (now >= World::creation()) {
       if (&from == &own) {
-        // The transaction's stamps will be less than it has announced.
-        if (World::server() != nullptr) now = announce_stamps(now);
+        // The transaction's stamps will be less than it has announced. If the sequence is changed to follow the
+        // server's, take() goes on with the reading from before.
+        if (World::server() != nullptr) now = announce_stamps(before);
         const stamp next = next_step(last, now).next;
         admitted = std::min(admitted, next);
         return next;
