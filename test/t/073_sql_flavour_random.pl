@@ -1,0 +1,45 @@
+# The SQL flavour returns what the library returns, and raises the same errors, for random arguments.
+#
+#   SEED=number     repeats the arguments of an earlier run; a run prints its seed first
+#   ROWS=number     is how often each function is called, 300 by default
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::RealBin;
+use Comb;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes qw(time);
+
+my $seed = $ENV{SEED} || int(time * 1000) % 1_000_000;
+my $rows = $ENV{ROWS} || 300;
+note("SEED=$seed ROWS=$rows");
+
+chomp(my $scripts = `$ENV{PG_CONFIG} --sharedir`);
+my $node = Comb::start_server('main', initdb => ['--encoding=UTF8'], settings => "fsync = off\nlog_statement = none");
+$node->safe_psql('postgres', 'CREATE EXTENSION comb');
+$node->safe_psql('postgres', slurp_file("$scripts/extension/comb.sql"));
+
+# compared(): returns what random.sql prints.
+sub compared
+{
+	my ($out, $err) = run_command([
+			'psql', '-XqAt', '-v', 'seed=' . $seed / 1_000_000, '-v', "rows=$rows", '-f',
+			"$ENV{SANDBOX}/comb/test/portable/random.sql", $node->connstr('postgres') ]);
+	diag($err) if $err;
+	return $out;
+}
+
+# comb_status() and functions that make ids of the present have nothing to compare.
+is(compared(), "comb_status\ncomb_watermark\ncomb_watermark_holders\ncomb_watermark_v7\nhot_watermark\nt|t|0",
+	"both flavours return the same for $rows random arguments of each function");
+
+# A function that differs in one bit or one error is found.
+$node->safe_psql('postgres', <<'SQL');
+CREATE OR REPLACE FUNCTION comb.comb_boundary(at timestamptz) RETURNS uuid LANGUAGE sql IMMUTABLE STRICT
+AS 'SELECT public.comb_boundary(at + interval ''1 microsecond'')';
+SQL
+like(compared(), qr/^\{s\}\.comb_boundary\(.*t\|t\|[1-9]\d*$/ms, 'a boundary that is a microsecond late is found');
+
+$node->stop;
+done_testing();
