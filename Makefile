@@ -11,7 +11,8 @@ DATA = $(call listed,sql/comb--*.sql)
 # comb.control alone has the version.
 EXTVERSION := $(shell sed -n "s/^default_version *= *'\(.*\)'/\1/p" $(here)comb.control)
 # The scripts of the SQL flavour, with an update from each earlier version, which has no hyphen in its name.
-earlier = $(foreach v,$(patsubst sql/comb--%.sql,%,$(DATA)),$(if $(findstring -,$(v)),,$(filter-out $(EXTVERSION),$(v))))
+versions = $(patsubst sql/comb--%.sql,%,$(DATA))
+earlier = $(foreach v,$(versions),$(if $(findstring -,$(v)),,$(filter-out $(EXTVERSION),$(v))))
 DATA_built = $(addprefix sql/portable/comb,--$(EXTVERSION)-sql.sql --$(EXTVERSION)-sql--$(EXTVERSION).sql \
   --$(EXTVERSION)-plain.sql --$(EXTVERSION)-plain.control --$(EXTVERSION)-plain--$(EXTVERSION)-sql.sql \
   $(foreach v,$(earlier),--$(v)-sql--$(EXTVERSION)-sql.sql) -tle.sql .sql)
@@ -79,9 +80,10 @@ demo: ## shows comb on a table of a million orders (KEEP=1 leaves the server run
 	$(call sandbox) env KEEP=$(KEEP) ROWS=$(ROWS) test/demo
 test: ## runs all tests, or some: T=shard (test/sql), T=test/t/011_clock.pl, T=unit
 	$(call sandbox) test/suite $(T)
-soak: ## simulates and walks through what can break the order of ids (SECONDS=600, SEED=1 repeats a walk)
+soak: ## simulates and walks through what can break the order of ids (SECONDS=600, ROWS=1000000, SEED=1 repeats a walk)
 	$(call sandbox) env SECONDS=$(or $(SECONDS),600) SEED=$(SEED) PREEMPTIONS=3 SIMULATE=$(or $(SECONDS),600) \
-	  test/suite simulate mutants test/t/016_walk.pl test/t/020_watermark.pl test/t/034_created_at.pl
+	  ROWS=$(or $(ROWS),1000000) test/suite simulate mutants test/t/016_walk.pl test/t/020_watermark.pl \
+	  test/t/034_created_at.pl test/t/072_sql_flavour_watermark.pl test/t/073_sql_flavour_random.pl
 test-clients: ## runs the examples of doc/clients.md with drivers, ORMs and schema tools of Debian and npm (C=pgx: some)
 	$(call sandbox) test/clients/run $(C)
 fuzz: ## gives the core a minute of random input

@@ -9,9 +9,9 @@
 -- Bodies keep no state, and do not depend on the search_path: the generator writes pg_catalog before each function and
 -- type, and OPERATOR(pg_catalog.+) for +. All operators then have the same precedence, so it refuses two different
 -- operators without parentheses. IN, BETWEEN, LIKE, NULLIF and CASE with an operand look their operators up in the
--- search_path, so it refuses them as well. PL/pgSQL looks names up when it runs, so no body in PL/pgSQL calls a function
--- of comb, whose schema is not known. Bodies in SQL can call them, because their names are looked up when the function
--- is created.
+-- search_path, so it refuses them as well. PL/pgSQL looks names up when it runs, so no body in PL/pgSQL calls a
+-- function of comb, whose schema is not known. Bodies in SQL can call them, because their names are looked up when the
+-- function is created.
 
 -- ---- times ----
 
@@ -445,8 +445,8 @@ BEGIN
   IF current_setting('transaction_isolation') = ANY ('{repeatable read,serializable}'::text[]) THEN
     RAISE EXCEPTION USING ERRCODE := '25000',
       MESSAGE := 'comb_watermark() needs the isolation level READ COMMITTED',
-      DETAIL := 'All statements of this transaction use one snapshot, which was taken before the watermark and does not '
-                  || 'see all rows below it.';
+      DETAIL := 'All statements of this transaction use one snapshot, which was taken before the watermark and does '
+                  || 'not see all rows below it.';
   END IF;
 {{check_watermark}}
   SELECT LEAST(at, min(a.xact_start)) INTO at FROM pg_stat_activity AS a WHERE {{is_of_database}};

@@ -1,10 +1,10 @@
--- Steps of the scripts that install, update and move the SQL flavour, written as bodies.sql says. They are statements of
--- PL/pgSQL. They run while the schema of the flavour is the first in the search_path, or the only one.
+-- Steps of the scripts that install, update and move the SQL flavour, written as bodies.sql says. They are statements
+-- of PL/pgSQL. They run while the schema of the flavour is the first in the search_path, or the only one.
 
--- The role that runs the script becomes the owner of the extension's objects. Their former owner could otherwise replace
--- a function that is LEAKPROOF or in C. The array type follows the domain. A former owner who could call a function can
--- still call it, also if PUBLIC cannot. ALTER EXTENSION ADD and GRANT record the present privileges as initial ones, which
--- pg_dump does not write. Without this record, pg_dump writes a REVOKE of the user.
+-- The role that runs the script becomes the owner of the extension's objects. Their former owner could otherwise
+-- replace a function that is LEAKPROOF or in C. The array type follows the domain. A former owner who could call a
+-- function can still call it, also if PUBLIC cannot. ALTER EXTENSION ADD and GRANT record the present privileges as
+-- initial ones, which pg_dump does not write. Without this record, pg_dump writes a REVOKE of the user.
 -- == take_over: part
   FOR member IN
     SELECT i.type, i.identity, p.oid, p.proowner::regrole AS owner

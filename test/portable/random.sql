@@ -1,6 +1,6 @@
--- Calls each function and operator of the SQL flavour, in the schema comb, and of the library, in the schema public, with
--- the same random arguments. Values, NULLs and errors must be the same. compare.sql covers functions that make ids of the
--- present, and those that return random bits in other places.
+-- Calls each function and operator of the SQL flavour, in the schema comb, and of the library, in the schema public,
+-- with the same random arguments. Values, NULLs and errors must be the same. compare.sql covers functions that make ids
+-- of the present, and those that return random bits in other places.
 --
 --   psql -v seed=0.5 -v rows=1000 -f test/portable/random.sql
 \set ON_ERROR_STOP on
@@ -61,8 +61,8 @@ RETURN CASE floor(random() * 5)
   WHEN 3 THEN pg_temp.any_of('-infinity', 'infinity', '4714-11-24 00:00:00+00 BC',
                              '294276-12-31 23:59:59.999999+00')::timestamptz
   ELSE pg_temp.any_of('1970-01-01 00:00:00+00', '0001-01-01 00:00:00+00', '1900-01-01 00:00:00+00',
-         '2079-06-07 00:00:00+00', '2106-02-07 06:28:16+00', '8920-08-03 05:31:50.656+00', '2059-03-13 02:56:07.10656+00',
-         '10889-08-02 05:31:50.656+00', '58456-05-28 05:36:10.95516+00')::timestamptz
+         '2079-06-07 00:00:00+00', '2106-02-07 06:28:16+00', '8920-08-03 05:31:50.656+00',
+         '2059-03-13 02:56:07.10656+00', '10889-08-02 05:31:50.656+00', '58456-05-28 05:36:10.95516+00')::timestamptz
        + floor((random() - 0.5) * 10 ^ floor(random() * 8)) * interval '1 microsecond' END;
 CREATE FUNCTION pg_temp.any_layout() RETURNS text LANGUAGE sql VOLATILE
 RETURN CASE WHEN random() < 0.02 THEN pg_temp.any_of('', 'V7', 'postgres ', 'x', 'é')
@@ -88,8 +88,8 @@ CREATE FUNCTION pg_temp.any_text() RETURNS text LANGUAGE sql VOLATILE
 RETURN CASE floor(random() * 4)
   WHEN 0 THEN public.comb_to_ulid(pg_temp.any_id())
   WHEN 1 THEN lower(public.comb_to_ulid(pg_temp.any_id()))
-  WHEN 2 THEN overlay(public.comb_to_ulid(pg_temp.any_id()) placing pg_temp.any_of('I', 'l', 'o', 'U', '8', '-', 'é', '')
-                      from 1 + (random() * 25)::int)
+  WHEN 2 THEN overlay(public.comb_to_ulid(pg_temp.any_id()) placing
+                      pg_temp.any_of('I', 'l', 'o', 'U', '8', '-', 'é', '') from 1 + (random() * 25)::int)
   ELSE pg_temp.any_of('', 'x', pg_temp.any_id()::text, left(public.comb_to_ulid(pg_temp.any_id()), 25)) END;
 
 CREATE PROCEDURE pg_temp.compare(rows int) LANGUAGE plpgsql AS $$
@@ -114,7 +114,8 @@ BEGIN
       theirs := pg_temp.outcome('SELECT ' || replace(query, '{s}', 'public'));
       wrong := ours IS DISTINCT FROM theirs;
       UPDATE calls SET made = made + 1, errors = errors + (theirs LIKE 'error |%' IS TRUE)::int,
-        differ = differ + wrong::int, example = CASE WHEN wrong THEN concat_ws(' ; ', query, ours, theirs) ELSE example END
+        differ = differ + wrong::int,
+        example = CASE WHEN wrong THEN concat_ws(' ; ', query, ours, theirs) ELSE example END
       WHERE call = c.call;
     END LOOP;
     IF round % 100 = 0 THEN COMMIT; END IF;

@@ -334,7 +334,8 @@ for my $change (
 	like($err, qr/were changed|does not exist/, "refused, because an operator or the domain was changed: $change");
 }
 
-# Privileges are kept, also by a dump of the database that has moved. The former owner can still call what PUBLIC cannot.
+# Privileges are kept, also by a dump of the database that has moved. The former owner can still call what PUBLIC
+# cannot.
 append_to_file("$scripts/comb--$version-sql.control", "superuser = false\ntrusted = false\n");
 for my $from ('plain', 'sql')
 {
@@ -342,7 +343,8 @@ for my $from ('plain', 'sql')
 	if ($from eq 'plain') { run_file($database, "$scripts/comb.sql", 'owner') }
 	else
 	{
-		$node->safe_psql($database, "CREATE SCHEMA comb; CREATE EXTENSION comb SCHEMA comb VERSION '$version-sql'", @as_owner);
+		$node->safe_psql($database,
+			"CREATE SCHEMA comb; CREATE EXTENSION comb SCHEMA comb VERSION '$version-sql'", @as_owner);
 	}
 	$node->safe_psql($database, 'REVOKE EXECUTE ON FUNCTION comb.comb_unmask FROM PUBLIC;'
 		  . 'GRANT EXECUTE ON FUNCTION comb.comb_mask TO reader', @as_owner);

@@ -1,5 +1,5 @@
-# An id of the SQL flavour that is requested after another was returned sorts after it, over all sessions. The clock runs
-# at a twentieth of its speed, so that it reads the same many times in a row.
+# An id of the SQL flavour that is requested after another was returned sorts after it, over all sessions. The clock
+# runs at a twentieth of its speed, so that it reads the same many times in a row.
 use strict;
 use warnings;
 use FindBin;

@@ -100,7 +100,8 @@ is(run('public', "$scratch/public.sql"),
 like(run('public', $file), qr/permission denied for database/, 'a role that cannot create a schema gets an error');
 
 make_database('extension');
-$node->safe_psql('extension', "CREATE SCHEMA comb; CREATE EXTENSION comb SCHEMA comb VERSION '$version-sql'", @as_owner);
+$node->safe_psql('extension',
+	"CREATE SCHEMA comb; CREATE EXTENSION comb SCHEMA comb VERSION '$version-sql'", @as_owner);
 like(run('extension', $file), qr/comb is an extension in schema "comb"/, 'comb.sql does not change an extension');
 
 # ---- the next version ----------------------------------------------------------------------------------------------
@@ -138,7 +139,8 @@ is($node->safe_psql('kept', q{
 # An operator or a domain that is not as comb creates it is refused.
 make_database('changed');
 run('changed', $file, 'ALTER DOMAIN comb.comb_tstzrange SET NOT NULL');
-like(run('changed', "$folder/comb.sql"), qr/operators or the domain of comb were changed/, 'a changed domain is refused');
+like(run('changed', "$folder/comb.sql"),
+	qr/operators or the domain of comb were changed/, 'a changed domain is refused');
 
 # The same update as an extension.
 system_or_bail("cp '$folder'/comb--*$next-sql.sql '$scripts'");

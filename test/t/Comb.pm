@@ -67,8 +67,8 @@ sub copy_source
 	return $copy;
 }
 
-# next_version(): writes the scripts of the SQL flavour of an invented next version to a folder. It adds a function and an
-# operator, and changes the body of another function. Returns the version and the folder.
+# next_version(): writes the scripts of the SQL flavour of an invented next version to a folder. It adds a function and
+# an operator, and changes the body of another function. Returns the version and the folder.
 sub next_version
 {
 	my $folder = PostgreSQL::Test::Utils::tempdir();
