@@ -298,8 +298,8 @@ const RelOptInfo* find_relation(const PlannerInfo* root, const RangeTblEntry* en
   return nullptr;
 }
 
-// Whether a column may be of type uuid, or of a domain over it. This is asked first, because it is cheap. The types of a
-// subquery's columns are not known here.
+// Whether a column may be of type uuid, or of a domain over it. This is asked first, because it is cheap. The types of
+// a subquery's columns are not known here.
 bool may_be_uuid(const RangeTblEntry* entry, AttrNumber attribute) {
   if (entry->rtekind != RTE_RELATION) return true;
   const Oid type = get_atttype(entry->relid, attribute);

@@ -15,8 +15,8 @@ FROM unnest(ARRAY['-infinity', '1970-01-01 00:00:00+00', '1970-01-01 00:00:00.00
                   '294276-12-31 23:59:59.999999+00', 'infinity']::timestamptz[]) AS at;
 
 -- Random ids of all versions and variants, each with a random time within some microseconds of the start of a
--- millisecond near its own. A tenth of the ids are in the first three milliseconds of the range, and a tenth in the last
--- three.
+-- millisecond near its own. A tenth of the ids are in the first three milliseconds of the range, and a tenth in the
+-- last three.
 CREATE TEMP TABLE pairs AS
 SELECT n,
        (lpad(to_hex(ms), 12, '0') || substr(rest, 1, 20))::uuid AS id,
