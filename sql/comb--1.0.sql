@@ -46,9 +46,10 @@ LANGUAGE C VOLATILE STRICT PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'hot_uuid_at';
 COMMENT ON FUNCTION hot_uuid(int, timestamptz) IS 'new uuid for a given time that carries its shard';
 
--- The support function of the functions that read a time and of the boundary functions. By calling it, the planner loads
--- the library before the first estimate of a session. So the library can replace conditions on the time of an id with
--- conditions on the id (comb.index_timestamps), and estimate ranges of time (comb.estimate_ranges). Returns NULL. No error.
+-- The support function of the functions that read a time and of the boundary functions. By calling it, the planner
+-- loads the library before the first estimate of a session. So the library can replace conditions on the time of an id
+-- with conditions on the id (comb.index_timestamps), and estimate ranges of time (comb.estimate_ranges). Returns NULL.
+-- No error.
 
 CREATE FUNCTION comb_boundary_support(internal) RETURNS internal
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
@@ -92,7 +93,8 @@ COMMENT ON FUNCTION hot_timestamp(uuid) IS 'time in a uuid made by hot_uuid, to 
 --   lead             how far that time is ahead of the clock; normally negative
 --   started_from     what the first id after the server's start or promotion continued from: clock, saved stamp,
 --                    replayed commit; NULL before that id, and in session order
---   save_error       why the last stamp could not be saved, or why the next start would ignore the file; NULL if neither
+--   save_error       why the last stamp could not be saved, or why the next start would ignore the file; NULL if
+--                    neither
 --   library_version  the version of the library that this session has loaded
 
 CREATE FUNCTION comb_status(OUT monotonicity text, OUT shared_memory text, OUT last timestamptz, OUT lead interval,
@@ -171,7 +173,7 @@ COMMENT ON FUNCTION comb_watermark(interval) IS 'uuid below which all rows are v
 CREATE FUNCTION hot_watermark(lateness interval) RETURNS uuid
 LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED SUPPORT comb_watermark_support
 AS 'MODULE_PATHNAME', 'hot_watermark_lateness';
-COMMENT ON FUNCTION hot_watermark(interval) IS 'uuid of hot_uuid below which all rows are visible that are late by less';
+COMMENT ON FUNCTION hot_watermark(interval) IS 'hot uuid below which all rows are visible that are late by less';
 
 -- What the watermark waits for: a row for each transaction that has made an id and has not ended. The oldest of them
 -- holds the watermark back. Errors 55000 and 53200 as above.
@@ -199,10 +201,10 @@ LANGUAGE C VOLATILE
 AS 'MODULE_PATHNAME', 'comb_touch';
 COMMENT ON FUNCTION comb_touch() IS 'trigger that sets a column to a new uuid at each change of a row';
 
--- Trigger functions that refuse a row which readers up to comb_watermark() or hot_watermark() could miss, because its id
--- was made by a client, in another transaction or by another generator. They check a row that is inserted, and one whose
--- id an UPDATE changes. The trigger must be AFTER INSERT OR UPDATE, FOR EACH ROW. Its arguments are the name of the
--- column, and how late an id may be; readers then stay behind by as much:
+-- Trigger functions that refuse a row which readers up to comb_watermark() or hot_watermark() could miss, because its
+-- id was made by a client, in another transaction or by another generator. They check a row that is inserted, and one
+-- whose id an UPDATE changes. The trigger must be AFTER INSERT OR UPDATE, FOR EACH ROW. Its arguments are the name of
+-- the column, and how late an id may be; readers then stay behind by as much:
 --
 --   CREATE TRIGGER events_guard AFTER INSERT OR UPDATE OF id ON events
 --   FOR EACH ROW EXECUTE FUNCTION comb_guard('id', '1 second');
@@ -257,8 +259,8 @@ AS 'MODULE_PATHNAME', 'comb_generate_at';
 COMMENT ON FUNCTION comb_generate(text, timestamptz) IS 'new uuid in a layout for a given time';
 
 -- An id with its time overwritten, rounded down to the layout's resolution. Layouts v7, ramsey and ramsey_end overwrite
--- version and variant as well. All other bits stay. Error 22008 for a time that the layout cannot contain, and 22023 for layouts that are only
--- read.
+-- version and variant as well. All other bits stay. Error 22008 for a time that the layout cannot contain, and 22023
+-- for layouts that are only read.
 
 CREATE FUNCTION comb_set_timestamp(base uuid, at timestamptz, layout text) RETURNS uuid
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
@@ -266,9 +268,9 @@ AS 'MODULE_PATHNAME', 'comb_set_timestamp';
 COMMENT ON FUNCTION comb_set_timestamp(uuid, timestamptz, text) IS 'uuid with its time overwritten';
 
 -- The time in an id of a layout. NULL for an id that cannot be of the layout. This is an id of legacy or
--- legacy_postgres with more ticks than a day, or an id without the version and variant of v7, ramsey, ramsey_end, v1, v6
--- or newsequentialid. All other layouts are read whatever the version is. Error 22023 for an unknown layout. The function
--- is not LEAKPROOF because of this error: the layout can come from a row.
+-- legacy_postgres with more ticks than a day, or an id without the version and variant of v7, ramsey, ramsey_end, v1,
+-- v6 or newsequentialid. All other layouts are read whatever the version is. Error 22023 for an unknown layout. The
+-- function is not LEAKPROOF because of this error: the layout can come from a row.
 
 CREATE FUNCTION comb_timestamp(id uuid, layout text) RETURNS timestamptz
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
