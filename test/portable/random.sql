@@ -113,12 +113,13 @@ BEGIN
       ours := pg_temp.outcome('SELECT ' || replace(query, '{s}', 'comb'));
       theirs := pg_temp.outcome('SELECT ' || replace(query, '{s}', 'public'));
       wrong := ours IS DISTINCT FROM theirs;
-      UPDATE calls SET made = made + 1, errors = errors + (theirs LIKE 'error |%' IS TRUE)::int,
-        differ = differ + wrong::int,
+      CONTINUE WHEN NOT wrong AND theirs NOT LIKE 'error |%';
+      UPDATE calls SET errors = errors + (theirs LIKE 'error |%' IS TRUE)::int, differ = differ + wrong::int,
         example = CASE WHEN wrong THEN concat_ws(' ; ', query, ours, theirs) ELSE example END
       WHERE call = c.call;
     END LOOP;
-    IF round % 100 = 0 THEN COMMIT; END IF;
+    UPDATE calls SET made = made + 1;
+    COMMIT;
   END LOOP;
 END $$;
 CALL pg_temp.compare(:rows);
