@@ -11,7 +11,8 @@ sub plan
 {
 	add_step(quick(12, 3), 'layouts', sub { keep_script('layouts', '-v', 'rounds=' . quick(21, 3)) });
 	add_step(quick(18, 8), 'partitions by shard', sub { keep_script('shards', '-v', 'rounds=' . quick(200, 5)) });
-	add_step(quick(30, 5), 'changed rows', sub { keep_script('changes', '-v', 'rounds=' . quick(41, 3), '-v', 'rows=20000') });
+	add_step(quick(30, 5), 'changed rows',
+		sub { keep_script('changes', '-v', 'rounds=' . quick(41, 3), '-v', 'rows=20000') });
 	return;
 }
 
