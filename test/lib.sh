@@ -61,12 +61,14 @@ apt_install() {
 
 # ---- the PostgreSQL server -----------------------------------------------------------------------------------------
 
-# is_server PG_CONFIG: whether its server and PGXS are installed and not too old.
+# is_server PG_CONFIG: whether its server, headers and PGXS are installed and not too old. Debian's package of the client
+# has pg_config and the makefiles of PGXS, but no headers.
 is_server() {
   local version
   version=$("$1" --version 2>/dev/null) || return 1
   version=${version#PostgreSQL }
-  [ "${version%%[!0-9]*}" -ge "$oldest_server" ] && [ -x "$("$1" --bindir)/postgres" ] && [ -f "$("$1" --pgxs)" ]
+  [ "${version%%[!0-9]*}" -ge "$oldest_server" ] && [ -x "$("$1" --bindir)/postgres" ] && [ -f "$("$1" --pgxs)" ] &&
+    [ -f "$("$1" --includedir-server)/postgres.h" ]
 }
 
 # find_server: sets `pg_config` to PG_CONFIG, or else to that of the newest server that is installed with its headers.

@@ -72,6 +72,13 @@ ok($ok, 'comb is built and installed in a sandbox') or diag($out);
 unlike($out, qr/comb--|mark/, 'the sandbox contains no file of the installed comb');
 is(state_of_server(), $before, 'a build in the sandbox changes no file of the server');
 
+my $header = "$dir{'includedir-server'}/postgres.h";
+rename $header, "$header.away" or die $!;
+($ok, $out) = run_in_sandbox('true');
+rename "$header.away", $header or die $!;
+like($out, qr/names no PostgreSQL .* with server and headers/, 'a server without its headers is refused');
+$before = state_of_server();
+
 # Two test files fail in different ways, one passes, one skips two of its tests, and one is skipped as a whole.
 append_to_file("$source/test/t/fails.pl",
 	"use PostgreSQL::Test::Utils; use Test::More tests => 3; ok(1); ok(0, 'first wrong'); ok(0, 'second wrong');\n");
