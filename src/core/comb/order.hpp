@@ -72,14 +72,17 @@ constexpr stamp window_of(stamp any) { return {any.units >> window_bits << windo
 constexpr stamp end_of_window(stamp any) { return window_of(any) + (units_per_window - 1); }
 constexpr bool in_same_window(stamp a, stamp b) { return (a.units ^ b.units) >> window_bits == 0; }
 
-// What `saved` contains: the window that was saved last, no_window before the first, or a value of not_saved() after a
-// failure and of set_back() after the sequence was set back. The low bits count its values, so that a process that is
-// saving meanwhile notices each change.
+// What `saved` contains: the window that was saved last, no_window before the first, a value of not_saved() after a
+// failure, or one of withdrawn() before a lower window is written. The low bits count its values, so that a process
+// that is saving meanwhile notices each change.
 inline constexpr stamp no_window = max_stamp;
 constexpr stamp not_saved(std::uint32_t count) { return no_window - (count % (units_per_window - 1) + 1); }
-constexpr stamp set_back(std::uint32_t count) { return not_saved(count) - units_per_window; }
+constexpr stamp withdrawn(std::uint32_t count) { return not_saved(count) - units_per_window; }
 constexpr stamp marked(stamp window, std::uint32_t count) { return window + count % units_per_window; }
 constexpr bool has_failed(stamp saved) { return saved != no_window && in_same_window(saved, no_window); }
+constexpr bool is_above(stamp saved, stamp window) {
+  return window_of(saved) > window && saved < window_of(withdrawn(0));
+}
 
 // ---------------------------------------------------------------------------------------------------------------
 // What sessions share. Sessions with different versions of the library share it, because a session keeps the library
@@ -202,7 +205,6 @@ struct session {
     begun = 0;  // in session order, the transaction's next stamp follows the server's sequence
     if (server == nullptr) return;
     start(*server);  // otherwise a later start could raise the sequence again
-    server->saved.store(set_back(server->saved_values.fetch_add(1)));
     server->last.store(now, std::memory_order_relaxed);
     forget_highest_watermark();
     save(*server);
@@ -280,9 +282,6 @@ struct session {
         admitted = std::min(admitted, next);
         return next;
       }
-      // A stamp that another session takes above the one that follows is saved, although its window was saved before.
-      server_sequence& server = *World::server();
-      server.saved.store(set_back(server.saved_values.fetch_add(1)));
       return step.next;
     }
     // The clock is certainly wrong, so the sequence continues.
@@ -314,10 +313,18 @@ struct session {
   // Saves the window of the server's last stamp. Any number of processes can write at the same time, and one of them
   // can be held up until its window is long past. Then it has overwritten a later window. So each process looks at the
   // last stamp again after its write, and writes the present window if that is another one. Returns 0 or an error.
+  //
+  // A window that is marked as saved is never above the file, because the mark is withdrawn before a lower window is
+  // written. Otherwise a session that takes a stamp above a sequence that was set back could find its window marked.
   static int save(server_sequence& server) {
     for (;;) {
       stamp before = server.saved.load(std::memory_order_acquire);
       const stamp window = window_of(server.last.load(std::memory_order_relaxed));
+      if (is_above(before, window)) {
+        server.saved.compare_exchange_strong(before, withdrawn(server.saved_values.fetch_add(1)));
+        World::fence();
+        continue;  // a stamp may have been taken in the window that was marked
+      }
       const int error = World::save(window);
       server.save_error.store(error, std::memory_order_relaxed);
       if (error != 0) return note_failure(server, error);
