@@ -238,8 +238,7 @@ void restart() {
   });
   promise.was_killed(at.file == stamp{} ? stamp{} : end_of_window(at.file));
   for (const prepared_lock& each : at.prepared)
-    if (promise.transactions[static_cast<std::size_t>(each.transaction)].has_rough_bound)
-      promise.watermarks_from(each.bound);
+    promise.lock_was_kept(promise.transactions[static_cast<std::size_t>(each.transaction)], each.bound);
   if (!at.recovers) at.last_commit = {};
   boot();
   tell("has started again; the saved stamp is %s", text(at.file).c_str());
