@@ -85,6 +85,13 @@ my @missing = grep { $map !~ /\b\Q$_\E\b/ } map { basename($_) } glob("$top/src/
   grep { -d } glob("$top/test/*");
 is("@missing", '', 'CONTRIBUTING.md names the files of src and the folders of test');
 
+# In doc/design.md, a rule of the order is followed by the mutants that show why it is there, in quotation marks.
+my %mutants = map { $_ => 1 } slurp_file("$top/test/simulate/mutants") =~ /^(?:found|harmless): (.*?)(?: \(.*\))?$/mg;
+my $design = slurp_file("$top/doc/design.md") =~ s/^```.*?^```$//gmsr;
+my @quoted = map { s/\s+/ /gr } $design =~ /"([^"]+)"/g;
+cmp_ok(scalar @quoted, '>', 20, 'doc/design.md names more than 20 mutants');
+is(join("\n", grep { !$mutants{$_} } @quoted), '', 'test/simulate/mutants has all mutants that doc/design.md names');
+
 # The test finds each kind of problem.
 my $scratch = PostgreSQL::Test::Utils::tempdir();
 my %wrong = (
