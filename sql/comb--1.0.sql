@@ -130,7 +130,8 @@ COMMENT ON FUNCTION comb_advance(uuid, interval) IS 'raise the sequence of ids p
 -- taken after the call, or is never committed. This holds for rows whose ids comb_uuid(), comb_uuid_v7() or
 -- hot_uuid(shard) made on this server, in the transaction that inserted the row. So a reader that asks for ids from the
 -- last watermark to this one loses no row. A watermark is never less than one that was returned before, unless
--- comb_reset() or a wrong clock set the sequence back.
+-- comb_reset() or a wrong clock set the sequence back. After a restart it can be less while a transaction that has had
+-- parallel workers is prepared. Readers then lose no row.
 --
 -- comb_watermark() is labelled version 4. It is exact for keys of comb_uuid(). It is safe for keys of comb_uuid_v7(),
 -- but those of the watermark's own millisecond come with the next watermark. comb_watermark_v7() is labelled version 7.
@@ -140,6 +141,9 @@ COMMENT ON FUNCTION comb_advance(uuid, interval) IS 'raise the sequence of ids p
 -- Error 0A000 in a statement that reads tables, because the snapshot of that statement is older than the watermark.
 -- Error 25000 in REPEATABLE READ and SERIALIZABLE, for the same reason. Error 55000 on a standby. Error 53200 if no
 -- shared memory is left.
+--
+-- A function that calls comb_watermark() and is not inlined is not refused in such a statement: one in PL/pgSQL, with
+-- SECURITY DEFINER, or in SQL with LIMIT. Readers then miss rows. It must be called in a statement of its own.
 
 CREATE FUNCTION comb_watermark_support(internal) RETURNS internal
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
