@@ -7,14 +7,13 @@
 //   - A stamp is returned after its *window* of 128 ms was saved in a file. A server that starts continues from the end
 //     of the saved window. After recovery, it continues after the last commit that was replayed.
 //   - A last stamp that is more than a day ahead of the clock comes from a wrong clock, now or then. The sequence
-//   starts
-//     again from the clock, with a warning. It continues if the clock reads earlier than the creation of the cluster.
+//     starts again from the clock, with a warning. It continues if the clock reads earlier than the creation of the
+//     cluster.
 //   - In session order, each session has a sequence of its own, which follows the server's at each transaction's start.
 //
 // The watermark
-//   - A transaction *announces* a lower bound of its stamps before it takes the first one. Its announcement *holds*
-//   until
-//     the transaction's locks are released.
+//   - A transaction *announces* a lower bound of its stamps before it takes the first one. Its announcement
+//     *holds* until the transaction's locks are released.
 //   - The watermark is a new stamp of the server's sequence, or the lowest bound that holds, if that is lower. It is
 //     never less than one that was returned before.
 //
@@ -47,8 +46,9 @@
 //                                               a parallel worker has its leader's
 //   announced(place) -> atomic<announcement>&   in shared memory
 //   has_had_workers() -> bool                   whether this process was ever the leader of parallel workers
-//   running_tag(place) -> int                   a tag of the transaction whose locks the process of a place holds, or
-//   -1 lock_prepared(stamp), read_prepared(f)      keeps the bound of a transaction that is being prepared until it is
+//   running_tag(place) -> int                   a tag of the transaction whose locks the process of a place holds,
+//                                               or -1
+//   lock_prepared(stamp), read_prepared(f)      keeps the bound of a transaction that is being prepared until it is
 //                                               visible, and calls f(transaction, bound) for each that is kept
 //   warn_of_restart(last, now), warn_of_clock(last, now), save_failed(error)
 #pragma once
