@@ -57,10 +57,12 @@ substr(uuid_send(gen_random_uuid()), 9)
 
 -- The id of the clock's reading in `micros`. It needs only 12 bits of the fraction, because a microsecond is 65 units
 -- of the fraction. The other 4 bits are random, and do not change the microsecond. So 62 bits are random.
--- == return_new_uuid: part
-  RETURN encode(
+-- == new_uuid: part
+encode(
     int8send((((micros / 1000) << 16) | {{1}}) | ((((micros % 1000) * 4096) + 999) / 1000)) || {{random}},
-    'hex')::uuid;
+    'hex')::uuid
+-- == return_new_uuid: part
+  RETURN {{new_uuid {{1}}}};
 
 -- == comb_uuid: plpgsql
 DECLARE
@@ -497,7 +499,39 @@ END
 
 -- ---- triggers, planner support, operator classes ----
 
--- == comb_touch: none: PL/pgSQL cannot set a column whose name is known only at run time, except by way of jsonb
+-- PL/pgSQL can set a column whose name is known only at run time by way of jsonb. All other columns keep their values.
+-- == comb_touch: plpgsql
+DECLARE
+{{read_clock}}
+  column_type regtype;
+  is_generated bool;
+BEGIN
+  IF NOT ((TG_WHEN = 'BEFORE') AND (TG_LEVEL = 'ROW') AND (TG_OP = ANY ('{INSERT,UPDATE}'::text[]))) THEN
+    RAISE EXCEPTION USING ERRCODE := '39P01',
+      MESSAGE := 'comb_touch() must be called BEFORE INSERT OR UPDATE, FOR EACH ROW', DETAIL := {{of_trigger}};
+  ELSIF TG_NARGS <> 1 THEN
+    RAISE EXCEPTION USING ERRCODE := '22023', MESSAGE := 'wrong number of arguments for comb_touch()',
+      DETAIL := {{of_trigger}}, HINT := 'The trigger must call comb_touch(''name of a uuid column'').';
+  END IF;
+  SELECT a.atttypid, a.attgenerated <> '' INTO column_type, is_generated FROM pg_attribute AS a
+  WHERE (a.attrelid = TG_RELID) AND (a.attname = TG_ARGV[0]) AND (a.attnum > 0) AND NOT a.attisdropped;
+  IF column_type IS NULL THEN
+    RAISE EXCEPTION USING ERRCODE := '42703',
+      MESSAGE := format('table "%s" has no column "%s"', TG_TABLE_NAME, TG_ARGV[0]), DETAIL := {{of_trigger}};
+  ELSIF column_type <> 'pg_catalog.uuid'::regtype THEN
+    RAISE EXCEPTION USING ERRCODE := '42804',
+      MESSAGE := format('column "%s" of table "%s" must be of type uuid', TG_ARGV[0], TG_TABLE_NAME),
+      DETAIL := format('It is of type %s.', column_type);
+  ELSIF is_generated THEN
+    RAISE EXCEPTION USING ERRCODE := '428C9',
+      MESSAGE := format('column "%s" of table "%s" must not be a generated column', TG_ARGV[0], TG_TABLE_NAME);
+  END IF;
+{{wait_for_clock}}
+  RETURN jsonb_populate_record(NEW, jsonb_build_object(TG_ARGV[0], {{new_uuid 16384}}));
+END
+-- == of_trigger: part
+format('The trigger is "%s" of table "%s".', TG_NAME, TG_TABLE_NAME)
+
 -- == comb_watermark_support: none: planner support functions are in C
 -- == comb_boundary_support: none: planner support functions are in C
 -- == hot_uuid_hash_extended: none: only superusers create operator classes

@@ -1,5 +1,5 @@
 # Readers up to comb_watermark() of the SQL flavour receive each committed row. Where it cannot see the transactions of
-# all sessions, it raises an error. The examples of doc/outbox.md run with it.
+# all sessions, it raises an error. The examples of doc/outbox.md and doc/changes.md run with it.
 #
 #   SEED=number     repeats the choices of an earlier run; a run prints its seed first
 #   SECONDS=number  is how long the test runs, 20 seconds by default
@@ -127,10 +127,13 @@ ok(!$right, 'readers with a watermark that does not wait for transactions are fo
 # ---- the examples --------------------------------------------------------------------------------------------------
 
 # The SQL flavour cannot refuse a statement that reads tables.
-$node->safe_psql('postgres', "CREATE DATABASE examples");
-$node->safe_psql('examples', $create);
-run_blocks('outbox.md', $node, 'examples',
-	[ grep { ($_->{output} // '') !~ /ERROR:/ } blocks("$top/doc/outbox.md", '') ]);
+for my $name ('outbox', 'changes')
+{
+	$node->safe_psql('postgres', "CREATE DATABASE $name");
+	$node->safe_psql($name, $create);
+	run_blocks("$name.md", $node, $name,
+		[ grep { ($_->{output} // '') !~ /ERROR:/ } blocks("$top/doc/$name.md", '') ]);
+}
 
 $node->stop;
 done_testing();
