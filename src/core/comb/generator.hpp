@@ -119,7 +119,11 @@ inline constexpr auto usual_step = [](stamp previous, stamp now) noexcept { retu
 
 // Takes the next stamp from `last`, which any number of threads share, when the clock reads `now`. Relaxed memory order
 // is enough, because threads agree on the order of the changes of a single word. `far_ahead(previous)` is the stamp
-// that follows one that is more than a day ahead of `now`.
+// that follows one that is more than a day ahead of `now`, and the reading to go on with if `last` changes meanwhile.
+struct stamp_and_reading {
+  stamp next;
+  stamp now;
+};
 template <class Atomic, class Step, class FarAhead>
 inline sequence_step take_stamp(Atomic& last, stamp now, Step next_step, FarAhead far_ahead) {
   stamp seen = last.load(std::memory_order_relaxed);
@@ -127,8 +131,11 @@ inline sequence_step take_stamp(Atomic& last, stamp now, Step next_step, FarAhea
   do {
     const sequence_step step = next_step(seen, now);
     next = step.next;
-    if (step.restarted) [[unlikely]]
-      next = far_ahead(seen);
+    if (step.restarted) [[unlikely]] {
+      const stamp_and_reading continued = far_ahead(seen);
+      next = continued.next;
+      now = continued.now;
+    }
   } while (!last.compare_exchange_weak(seen, next, std::memory_order_relaxed));
   return {seen, next, next < seen};
 }
@@ -138,7 +145,10 @@ inline sequence_step take_stamp(Atomic& last, stamp now, Step next_step, FarAhea
 // another thread may have taken `last` after that.
 template <class Clock, class Step = decltype(usual_step)>
 inline sequence_step take_stamp(std::atomic<stamp>& last, Clock clock, Step next_step = usual_step) noexcept {
-  return take_stamp(last, clock(), next_step, [&](stamp previous) { return next_step(previous, clock()).next; });
+  return take_stamp(last, clock(), next_step, [&](stamp previous) {
+    const stamp now = clock();
+    return stamp_and_reading{next_step(previous, now).next, now};
+  });
 }
 // Processes cannot share a word that the C++ library protects with a lock of its own.
 static_assert(std::atomic<stamp>::is_always_lock_free && sizeof(std::atomic<stamp>) == sizeof(std::uint64_t));

@@ -266,29 +266,26 @@ struct session {
   }
 
   // The stamp that follows `last`, which was more than a day ahead of the clock when that was read. The clock is read
-  // again, because another session may have taken `last` after the clock stepped forward.
+  // again, because another session may have taken `last` after the clock stepped forward. take() goes on with the
+  // reading `before` if the sequence changes, because a lower one could be below what the transaction has announced.
   using step_function = sequence_step (*)(stamp last, stamp now) noexcept;
-  [[gnu::cold, gnu::noinline]] stamp stamp_far_ahead(const sequence& from, stamp last, stamp before,
-                                                     step_function next_step) {
+  [[gnu::cold, gnu::noinline]] stamp_and_reading stamp_far_ahead(const sequence& from, stamp last, stamp before,
+                                                                 step_function next_step) {
     stamp now = World::clock();
-    const sequence_step step = next_step(last, now);
-    if (!step.restarted) return step.next;
-    if (now >= World::creation()) {
-      if (&from == &own) {
-        // The transaction's stamps will be less than it has announced. If the sequence is changed to follow the
-        // server's, take() goes on with the reading from before.
-        if (World::server() != nullptr) now = announce_stamps(before);
-        const stamp next = next_step(last, now).next;
-        admitted = std::min(admitted, next);
-        return next;
-      }
-      return step.next;
+    sequence_step step = next_step(last, now);
+    if (!step.restarted) return {step.next, before};
+    if (now >= World::creation() && &from == &own && World::server() != nullptr) {
+      // The transaction's stamps will be less than it has announced.
+      before = now = announce_stamps(now);
+      step = next_step(last, now);
+      admitted = std::min(admitted, step.next);
     }
+    if (now >= World::creation()) return {step.next, before};
     // The clock is certainly wrong, so the sequence continues.
     const bool was_reported = &from == &own ? std::exchange(own_clock_was_reported, true)
                                             : World::server()->clock_was_reported.exchange(1) != 0;
     if (!was_reported) World::warn_of_clock(last, now);
-    return next_step(last, last).next;
+    return {next_step(last, last).next, before};
   }
 
   // What follows the first stamp of a window, or of a sequence that started again from the clock.
@@ -477,10 +474,10 @@ struct session {
     do {  // again if the sequence was set back meanwhile
       bound = lowest_next(last, now);
       changed |= announce(bound);
+      // After the announcement: so the first stamp is greater than those that watermarks took before.
+      if (in_session_order) follow_server(now);
       before = std::exchange(last, current->last.load(std::memory_order_relaxed));
     } while (last < before);
-    // After the announcement: so the first stamp is greater than those that watermarks took before.
-    if (in_session_order) follow_server(now);
     if (changed || admitted_in != World::transaction())
       admitted = std::max(bound, current->last.load(std::memory_order_relaxed));
     admitted_in = World::transaction();
