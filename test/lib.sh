@@ -61,8 +61,8 @@ apt_install() {
 
 # ---- the PostgreSQL server -----------------------------------------------------------------------------------------
 
-# is_server PG_CONFIG: whether its server, headers and PGXS are installed and not too old. Debian's package of the client
-# has pg_config and the makefiles of PGXS, but no headers.
+# is_server PG_CONFIG: whether its server, headers and PGXS are installed and not too old. Debian's package of the
+# client has pg_config and the makefiles of PGXS, but no headers.
 is_server() {
   local version
   version=$("$1" --version 2>/dev/null) || return 1
