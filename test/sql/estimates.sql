@@ -279,6 +279,23 @@ FROM unnest('{2026-01-05 10:00,2026-01-09 15:00,2026-01-20 02:00}'::timestamptz[
                AND p.$ >= %1$L::timestamptz AND p.$ < %1$L::timestamptz + interval ''2 hours''', start) AS query;
 RESET max_parallel_workers_per_gather;
 
+-- A range that is not known when the query is planned. The planner inlines the operators, unless the range is volatile.
+SET plan_cache_mode = force_generic_plan;
+PREPARE unknown (tstzrange) AS SELECT * FROM estimated WHERE id <@ $1;
+PREPARE unknown_before (tstzrange) AS SELECT * FROM estimated WHERE $1 @> id;
+SELECT query, expected_rows(query)
+FROM (VALUES ('EXECUTE unknown (''empty'')'), ('EXECUTE unknown_before (''empty'')'),
+             ('SELECT * FROM estimated WHERE id <@ tstzrange(now(), clock_timestamp())'),
+             ('SELECT * FROM estimated WHERE tstzrange(now(), clock_timestamp()) @> id'),
+             ('SELECT e.id FROM estimated AS e, payments AS p
+               WHERE p.created_at = ''2026-01-09 10:00'' AND e.id <@ tstzrange(p.created_at, clock_timestamp())'),
+             ('SELECT e.id FROM estimated AS e, payments AS p
+               WHERE p.created_at = ''2026-01-09 10:00'' AND tstzrange(p.created_at, clock_timestamp()) @> e.id')
+     ) AS q (query);
+RESET plan_cache_mode;
+DEALLOCATE unknown;
+DEALLOCATE unknown_before;
+
 DROP VIEW plain, barrier;
 DROP TABLE estimated, forms, kinds, parted, child, parent, referring, logged, mixed, hot, payments;
 DROP DOMAIN order_id;
