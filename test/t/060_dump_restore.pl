@@ -13,7 +13,14 @@ my $node = Comb::start_server('main');
 for my $schema ('public', 'ids')
 {
 	make_sample($node, "with_$schema", $schema);
-	restore_sample($node, "with_$schema", $node, "${_}_$schema", $_) for 'custom', 'directory';
+	$node->safe_psql("with_$schema", "CREATE MATERIALIZED VIEW watermark AS SELECT $schema.comb_watermark() AS id");
+	my $before = $node->safe_psql("with_$schema", 'SELECT id FROM watermark');
+	for my $format ('custom', 'directory')
+	{
+		restore_sample($node, "with_$schema", $node, "${format}_$schema", $format);
+		cmp_ok($node->safe_psql("${format}_$schema", 'SELECT id FROM watermark'),
+			'gt', $before, "${format}_$schema: a materialized view of a watermark is refreshed");
+	}
 }
 like(sample_contents($node, 'with_ids'), qr/'2026-11-01': by_time_oct\n.* 7: by_shard_3$/,
 	'queries of the sample read one partition each');
