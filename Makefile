@@ -81,7 +81,7 @@ demo: ## shows comb on a table of a million orders (KEEP=1 leaves the server run
 test: ## runs all tests, or some: T=shard (test/sql), T=test/t/011_clock.pl, T=unit
 	$(call sandbox) test/suite $(T)
 soak: ## simulates and walks through what can break the order of ids (SECONDS=600, ROWS=1000000, SEED=1 repeats a walk)
-	$(call sandbox) env SECONDS=$(or $(SECONDS),600) SEED=$(SEED) PREEMPTIONS=3 SIMULATE=$(or $(SECONDS),600) \
+	$(call sandbox) env SECONDS=$(or $(SECONDS),600) SEED=$(SEED) PREEMPTIONS=3 SIMULATE=$(or $(SECONDS),600) HISTORIES=0 \
 	  ROWS=$(or $(ROWS),1000000) test/suite simulate mutants test/t/016_walk.pl test/t/020_watermark.pl \
 	  test/t/034_created_at.pl test/t/072_sql_flavour_watermark.pl test/t/073_sql_flavour_random.pl
 test-clients: ## runs the examples of doc/clients.md with drivers, ORMs and schema tools of Debian and npm (C=pgx: some)
