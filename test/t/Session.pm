@@ -35,9 +35,11 @@ sub receive
 	my @rows;
 	while (defined(my $line = readline $self->{out}))
 	{
-		if ($line =~ /^END $self->{sent} (\w+)$/)
+		if ($line =~ /^END $self->{sent} (\w*)$/)
 		{
 			return (1, @rows) if $1 eq '00000';
+			# psql goes on without an SQLSTATE where the connection breaks, and with 57P02 where the server says so before.
+			return (0, @rows) if $1 eq '' || $1 =~ /^57P0/;
 			die "error $1 in: $self->{sql}\n";
 		}
 		push @rows, $1 if $line =~ /^(.+)\n\z/;
