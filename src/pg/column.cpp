@@ -433,7 +433,7 @@ IndexOptInfo* by_time(IndexOptInfo* real, int id, Node* time) {
     seen.opcintype[i] = TIMESTAMPTZOID;
     seen.indexcollations[i] = InvalidOid;
   }
-  seen.amhasgetbitmap = false;  // bitmaps have no order
+  seen.amhasgetbitmap = false;  // bitmaps have no order, and would be planned a second time
   seen.amcostestimate = reinterpret_cast<decltype(seen.amcostestimate)>(estimate_cost);
   return &seen;
 }
