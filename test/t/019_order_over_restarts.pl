@@ -159,6 +159,32 @@ is(status(q{lead > interval '20 minutes'}), 't', 'ids are ahead of the clock');
 $node->safe_psql('postgres', 'SET comb.monotonicity = session; SELECT comb_reset()');
 is(status(q{lead <= interval '0'}), 't', 'comb_reset() in session order, as the first call, sets the server back');
 
+# comb_reset() while ids are ahead of the clock: before a crash, without a file to write, and in session order.
+set_clock(1200);
+ids();
+set_clock(0);
+$node->safe_psql('postgres', 'SELECT comb_reset()');
+$node->stop('immediate');
+start_at(0);
+ids();
+is(status(q{lead < interval '0.2 s'}), 't', 'comb_reset() is not undone by a crash');
+set_clock(1200);
+ids();
+restart_at(0);
+append_to_file($fault, 'write');
+$node->safe_psql('postgres', 'SELECT comb_reset()');
+unlink $fault or die $!;
+ids();
+is(status(q{lead <= interval '0'}), 't', 'comb_reset(), as the first call, is not undone by a file that it cannot write');
+set_clock(1200);
+$session = $node->background_psql('postgres');
+$session->query('SET comb.monotonicity = session; SELECT comb_uuid()');
+set_clock(0);
+$session->query('SELECT comb_reset()');
+is(scalar $session->query('SELECT comb_timestamp_micros(comb_uuid()) <= clock_timestamp()'),
+	't', 'comb_reset() in session order sets the session back');
+$session->quit;
+
 # A session is held up while it saves a stamp that is ahead of the clock. comb_reset() sets the sequence back meanwhile.
 set_clock(1200);
 $session = $node->background_psql('postgres');
