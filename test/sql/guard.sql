@@ -106,6 +106,19 @@ ALTER TABLE parts_1 ENABLE ALWAYS TRIGGER parts_guard;
 SELECT outcome(format('INSERT INTO parts VALUES (%L, 1)', :'earlier'));
 RESET session_replication_role;
 
+-- A session that calls comb_reset() can insert new ids, in the same transaction and in later ones.
+CREATE TABLE guarded (id uuid DEFAULT comb_uuid(), n int);
+CREATE TRIGGER guard AFTER INSERT ON guarded FOR EACH ROW EXECUTE FUNCTION comb_guard('id');
+SELECT comb_advance(comb_uuid(clock_timestamp() + interval '10 minutes'), '1 hour');
+BEGIN;
+INSERT INTO guarded VALUES (DEFAULT, 1);
+SELECT comb_reset();
+SELECT outcome('INSERT INTO guarded VALUES (DEFAULT, 2)');
+COMMIT;
+INSERT INTO guarded VALUES (DEFAULT, 3);
+SELECT array_agg(n ORDER BY n) FROM guarded;
+DROP TABLE guarded;
+
 -- The error says where the id is, its time, and what the transaction can insert.
 CREATE FUNCTION error_of(given uuid, OUT said text) LANGUAGE plpgsql AS $$
 DECLARE
