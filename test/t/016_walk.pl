@@ -287,7 +287,10 @@ sub kill_one
 {
 	my $victim = one_of(@sessions)->{psql};
 	my ($pid) = $victim->rows('SELECT pg_backend_pid()');
+	my $log = -s $node->logfile;
 	make_many('SIGKILL of a session', sub { kill 'KILL', $pid; step_clock_within() if rand() < 0.3 });
+	# Until the postmaster has noticed it, the server accepts connections that it ends soon.
+	Time::HiRes::sleep(0.01) until slurp_file($node->logfile, $log) =~ /all server processes terminated/;
 	$high += 0.128;
 	Comb::wait_for_recovery($node);
 	connect_all();
