@@ -205,7 +205,7 @@ struct promises {
     used_.push_back(id);
     low_ = std::max(low_, id);
     // While ids are ahead of the clock, the first id of a transaction writes a file that somebody has deleted.
-    if (is_first && op.alone && id > op.reading + window + longest_tick && !is_far(id, op.reading) &&
+    if (is_first && op.alone && id > op.reading + window + longest_tick && !is_far(id, op.first_reading) &&
         was_due(op, window))
       lost_ = false;
     if (is_kept(op)) kept_low_ = std::max(kept_low_, id);
