@@ -209,7 +209,8 @@ RESET ROLE;
 ALTER TABLE estimated DISABLE ROW LEVEL SECURITY;
 
 -- Half of the ids are random. Ranges of time are estimated as before, except in the last hours. Their bin of the
--- histogram ends at the first random id after them, years later, so nearly all of it is empty.
+-- histogram ends at the first random id after them, years later, so nearly all of it is empty. By chance it may begin
+-- among the last 50 rows.
 CREATE TABLE mixed (id uuid PRIMARY KEY);
 INSERT INTO mixed SELECT id FROM estimated UNION ALL SELECT gen_random_uuid() FROM generate_series(1, 216000);
 VACUUM ANALYZE mixed;
@@ -220,7 +221,7 @@ FROM unnest('{10 minutes,1 hour,1 day}'::interval[]) AS size,
 GROUP BY size ORDER BY size;
 SELECT expected_rows('SELECT * FROM mixed
                       WHERE id >= timestamptz ''2026-01-30 23:50'' AND id < timestamptz ''2026-01-31'''
-                    ) AS last_50_rows;
+                    ) < 50 AS fewer_than_50_rows;
 
 -- Hot ids.
 CREATE TABLE hot (id uuid PRIMARY KEY);
