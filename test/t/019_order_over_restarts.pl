@@ -175,7 +175,7 @@ append_to_file($fault, 'write');
 $node->safe_psql('postgres', 'SELECT comb_reset()');
 unlink $fault or die $!;
 ids();
-is(status(q{lead <= interval '0'}), 't', 'comb_reset(), as the first call, is not undone by a file that it cannot write');
+is(status(q{lead <= interval '0'}), 't', 'comb_reset(), as the first call, outlasts a file that it cannot write');
 set_clock(1200);
 $session = $node->background_psql('postgres');
 $session->query('SET comb.monotonicity = session; SELECT comb_uuid()');

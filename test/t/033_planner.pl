@@ -114,8 +114,9 @@ my ($before, $after) = split /\n/,
 cmp_ok($after - $before, '<', 100_000,
 	"planning 100,000 queries takes no more memory: $before bytes before, $after after");
 
-# Planning a long OR takes time in proportion to its length, as without comb. The processor's time is compared, in ticks
-# of 10 ms, because other processes disturb the clock's. If it grew with the square of the length, the ratio would be 16.
+# Planning a long OR takes time in proportion to its length, as without comb. The processor's time is compared, in
+# ticks of 10 ms, because other processes disturb the clock's. If it grew with the square of the length, the ratio
+# would be 16.
 sub longer
 {
 	my ($setup, $arm) = @_;
