@@ -13,8 +13,8 @@ EXTVERSION := $(shell sed -n "s/^default_version *= *'\(.*\)'/\1/p" $(here)comb.
 # The scripts of the SQL flavour, with an update from each earlier version, which has no hyphen in its name.
 versions = $(patsubst sql/comb--%.sql,%,$(DATA))
 earlier = $(foreach v,$(versions),$(if $(findstring -,$(v)),,$(filter-out $(EXTVERSION),$(v))))
-DATA_built = $(addprefix sql/portable/comb,--$(EXTVERSION)-sql.sql --$(EXTVERSION)-sql--$(EXTVERSION).sql \
-  --$(EXTVERSION)-plain.sql --$(EXTVERSION)-plain.control --$(EXTVERSION)-plain--$(EXTVERSION)-sql.sql \
+DATA_built = $(addprefix generated/comb,--$(EXTVERSION)-sql.sql --$(EXTVERSION)-sql--$(EXTVERSION).sql \
+  --$(EXTVERSION)-adopt.sql --$(EXTVERSION)-adopt.control --$(EXTVERSION)-adopt--$(EXTVERSION)-sql.sql \
   $(foreach v,$(earlier),--$(v)-sql--$(EXTVERSION)-sql.sql) -tle.sql .sql)
 HEADERS_comb = $(call listed,src/core/comb/*.hpp)
 REGRESS = $(patsubst test/sql/%.sql,%,$(call listed,test/sql/*.sql))
@@ -39,9 +39,8 @@ $(CURDIR)/src/pg:
 
 # One run of the generator writes all of them.
 $(firstword $(DATA_built)): $(addprefix $(here)sql/,comb--$(EXTVERSION).sql \
-  portable/bodies.sql portable/layouts.sql portable/steps.sql portable/generate)
-	mkdir -p $(@D)
-	$(here)sql/portable/generate $(EXTVERSION) $(@D)
+  flavour/bodies.sql flavour/layouts.sql flavour/steps.sql flavour/generate)
+	$(here)sql/flavour/generate $(EXTVERSION) $(@D)
 $(wordlist 2,99,$(DATA_built)): $(firstword $(DATA_built)) ;
 
 test/unit/run test/unit/run-sanitized: $(addprefix $(here),$(HEADERS_comb) $(call listed,test/unit/*.cpp))
@@ -50,7 +49,7 @@ test/unit/run test/unit/run-sanitized: $(addprefix $(here),$(HEADERS_comb) $(cal
 test/unit/run-sanitized: SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=all
 test/simulate/run: $(addprefix $(here),$(HEADERS_comb) $(call listed,test/simulate/*pp))
 	$(CXX) -std=c++20 -O2 -g -Wall -Wextra -U_FORTIFY_SOURCE -I$(here)src/core -o $@ $(filter %.cpp,$^)
-EXTRA_CLEAN = test/unit/run test/unit/run-sanitized test/simulate/run
+EXTRA_CLEAN = generated test/unit/run test/unit/run-sanitized test/simulate/run
 
 ifdef VPATH
 # pg_regress looks for expected/ where it runs.
@@ -139,7 +138,7 @@ dist: ## writes the distribution for PGXN, and comb.sql, from the commit that is
 	  -o $(CURDIR)/$(distribution).zip HEAD
 	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && \
 	  git -C $(abspath $(here)) archive HEAD:sql | tar -C "$$folder" -xf - && \
-	  "$$folder/portable/generate" $(EXTVERSION) "$$folder" && cp "$$folder/comb.sql" $(CURDIR)
+	  "$$folder/flavour/generate" $(EXTVERSION) "$$folder" && cp "$$folder/comb.sql" $(CURDIR)
 test-dist: dist ## writes it from a clone too and compares, installs, checks and removes it (as root)
 	@clone=$$(mktemp -d) && trap 'rm -rf "$$clone"' EXIT && git clone -q $(abspath $(here)) "$$clone" && \
 	  TZ=Asia/Tokyo $(MAKE) -s -C "$$clone" dist && cmp "$$clone/$(distribution).zip" $(distribution).zip && \

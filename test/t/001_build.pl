@@ -144,7 +144,7 @@ ok(@{ $meta->{tags} } && !grep({ !length || length > 255 || m{[/\\\x00-\x1f]} } 
 
 # make clean removes all files that make has written.
 ($ok) = run_in("$scratch/vpath", "make -f '$source/Makefile' clean");
-my @left = grep { -f } glob "$scratch/vpath/* $scratch/vpath/src/pg/*";
+my @left = grep { -f } glob "$scratch/vpath/* $scratch/vpath/{generated,src/pg}/*";
 is("@left", '', 'make clean removes all files that make wrote');
 
 # Without a server to build for, make prints what to do.

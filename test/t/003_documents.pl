@@ -4,7 +4,7 @@
 # expected output, without the count of rows. Spaces at the ends of lines and widths of lines do not matter. Errors are
 # written as psql prints them. A block without output must raise no error.
 #
-# Blocks with a label, such as ```sql fdw-node and ```sh plain, need several servers or other software. Another test,
+# Blocks with a label, such as ```sql fdw-node and ```sh file, need several servers or other software. Another test,
 # which contains the label, runs them.
 use strict;
 use warnings;

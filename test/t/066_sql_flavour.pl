@@ -1,5 +1,5 @@
 # The functions of the SQL flavour return what those of the library return. A database that uses the flavour moves to
-# the library, by ALTER EXTENSION comb UPDATE, by dump and restore, and from functions that plain SQL has created.
+# the library, by ALTER EXTENSION comb UPDATE, by dump and restore, and from functions that comb.sql created.
 use strict;
 use warnings;
 use FindBin;
@@ -21,15 +21,15 @@ my $managed = "$top/doc/managed.md";
 my $copy = "$scratch/copy";
 for my $case (
 	[ 'comb--' . $version . '.sql', qr/'comb_uuid_v7'/, q{'comb_new'}, qr/no body for the C function comb_new/ ],
-	[ 'portable/bodies.sql', qr/^-- == comb_reset.*\n/m, '', qr/no body for the C function comb_reset/ ],
-	[ 'portable/bodies.sql', qr/^-- == hot_shard:/m, '-- == hot_other:', qr/no body for the C function hot_shard/ ],
-	[ 'portable/bodies.sql', qr/\z/, "\n-- == hot_more: plpgsql\nBEGIN\nEND\n", qr/for no C function: hot_more/ ],
-	[ 'portable/bodies.sql', qr/modulus < 1/, 'modulus - 1 < 1', qr/- and < need parentheses/ ],
-	[ 'portable/bodies.sql', qr/modulus < 1/, 'modulus IN (0, 1)', qr/looks for an operator in the search_path/ ],
-	[ 'portable/bodies.sql', qr/uuid_send/, 'pg_catalog.uuid_send', qr/uuid_send is written with its schema/ ],
-	[ 'portable/bodies.sql', qr/uuid_send/, 'comb_mask', qr/the schema of comb_mask is not known/ ],
-	[ 'portable/bodies.sql', qr/bytes bytea/, 'bytes jsonb', qr/jsonb is no type that gets a schema/ ],
-	[ 'portable/bodies.sql', qr/::bit/, '::varbit', qr/cannot read ::varbit/ ])
+	[ 'flavour/bodies.sql', qr/^-- == comb_reset.*\n/m, '', qr/no body for the C function comb_reset/ ],
+	[ 'flavour/bodies.sql', qr/^-- == hot_shard:/m, '-- == hot_other:', qr/no body for the C function hot_shard/ ],
+	[ 'flavour/bodies.sql', qr/\z/, "\n-- == hot_more: plpgsql\nBEGIN\nEND\n", qr/for no C function: hot_more/ ],
+	[ 'flavour/bodies.sql', qr/modulus < 1/, 'modulus - 1 < 1', qr/- and < need parentheses/ ],
+	[ 'flavour/bodies.sql', qr/modulus < 1/, 'modulus IN (0, 1)', qr/looks for an operator in the search_path/ ],
+	[ 'flavour/bodies.sql', qr/uuid_send/, 'pg_catalog.uuid_send', qr/uuid_send is written with its schema/ ],
+	[ 'flavour/bodies.sql', qr/uuid_send/, 'comb_mask', qr/the schema of comb_mask is not known/ ],
+	[ 'flavour/bodies.sql', qr/bytes bytea/, 'bytes jsonb', qr/jsonb is no type that gets a schema/ ],
+	[ 'flavour/bodies.sql', qr/::bit/, '::varbit', qr/cannot read ::varbit/ ])
 {
 	my ($file, $from, $to, $error) = @$case;
 	system_or_bail("rm -rf '$copy' && mkdir '$copy' && cp -r '$top/sql' '$copy'");
@@ -37,17 +37,17 @@ for my $case (
 	$text =~ s/$from/$to/ or BAIL_OUT("nothing to change in $file");
 	unlink "$copy/sql/$file";
 	append_to_file("$copy/sql/$file", $text);
-	my $output = `'$copy/sql/portable/generate' $version '$copy' 2>&1`;
+	my $output = `'$copy/sql/flavour/generate' $version '$copy' 2>&1`;
 	isnt($?, 0, "the generator fails with $error");
 	like($output, $error, "the generator says $error");
 }
 
 # The scripts are written without PostgreSQL, and are those that are installed.
-system_or_bail("rm -rf '$copy' && mkdir '$copy' && cp -r '$top/sql' '$copy' && rm -f '$copy'/sql/portable/comb-*");
+system_or_bail("rm -rf '$copy' && mkdir '$copy' && cp -r '$top/sql' '$copy'");
 run_commands($managed, 'generate', $copy);
 for my $script ('comb.sql', 'comb-tle.sql')
 {
-	is(slurp_file("$copy/sql/portable/$script"), slurp_file("$scripts/$script"), "$script is written");
+	is(slurp_file("$copy/generated/$script"), slurp_file("$scripts/$script"), "$script is written");
 }
 
 # ---- the same values and errors ------------------------------------------------------------------------------------
@@ -78,8 +78,8 @@ my $database = make_database('compared');
 $node->safe_psql($database, 'CREATE EXTENSION comb');
 run_file($database, "$scripts/comb.sql", 'owner');
 my $superuser = $node->safe_psql('postgres', 'SELECT current_user');
-is(run_file($database, "$top/test/portable/compare.sql", $superuser),
-	slurp_file("$top/test/portable/compare.out") =~ s/\n\z//r,
+is(run_file($database, "$top/test/flavour/compare.sql", $superuser),
+	slurp_file("$top/test/flavour/compare.out") =~ s/\n\z//r,
 	'the functions of the flavour return what those of the library return');
 
 # A collation that takes upper and lower case as equal changes nothing. Only servers that are built with ICU have one.
@@ -269,24 +269,24 @@ is_deeply([ grep { !/ proowner/ } @{ catalog($database) } ], [ grep { !/ proowne
 	'restored: the catalog is that of a new installation');
 moved_as_it_was($database, $before);
 
-# The plain SQL is run by a user without superuser rights. It moves to the library on the same server, and by dump and
+# comb.sql is run by a user without superuser rights. It moves to the library on the same server, and by dump and
 # restore.
 $database = make_database('shop');
 my %to = (PGHOST => $node->host, PGPORT => $node->port, PGUSER => $superuser);
-run_commands($managed, 'plain', $scripts, %to, PGUSER => 'owner', PGDATABASE => $database);
+run_commands($managed, 'file', $scripts, %to, PGUSER => 'owner', PGDATABASE => $database);
 use_comb($database, 'comb');
-my ($search_path) = blocks($managed, 'plain-search-path');
+my ($search_path) = blocks($managed, 'search-path');
 $node->safe_psql($database, $search_path->{sql}, @as_owner);
 is($node->safe_psql($database, 'SELECT comb_uuid() IS NOT NULL', @as_owner),
-	't', 'plain: comb_uuid() is on the search path');
+	't', 'comb.sql: comb_uuid() is on the search path');
 $node->safe_psql($database, "ALTER DATABASE $database RESET search_path");
 $before = contents($database);
-my ($adopt) = map { $_->{sql} } blocks($managed, 'plain-adopt');
+my ($adopt) = map { $_->{sql} } blocks($managed, 'adopt');
 my ($status, $out, $err) = $node->psql($database, $adopt, @as_owner, on_error_stop => 1);
 like($err, qr/permission denied to create extension/,
-	'plain: the owner of the functions cannot make an extension of them');
+	'comb.sql: the owner of the functions cannot make an extension of them');
 make_database('moved');
-run_commands($managed, 'plain-restore', $scratch,
+run_commands($managed, 'file-restore', $scratch,
 	%to, OLD => $node->connstr($database), NEW => $node->connstr('moved'));
 for my $adopted ($database, 'moved')
 {
@@ -294,7 +294,7 @@ for my $adopted ($database, 'moved')
 	is_deeply(catalog($adopted), $fresh{comb}, "$adopted: the catalog is that of a new installation");
 	moved_as_it_was($adopted, $before);
 }
-$adopt = "CREATE EXTENSION comb SCHEMA comb VERSION '$version-plain'";
+$adopt = "CREATE EXTENSION comb SCHEMA comb VERSION '$version-adopt'";
 
 # Functions that were changed after comb.sql are replaced. Operators and domains that were changed are refused.
 $database = make_database('changed');
@@ -337,10 +337,10 @@ for my $change (
 # Privileges are kept, also by a dump of the database that has moved. The former owner can still call what PUBLIC
 # cannot.
 append_to_file("$scripts/comb--$version-sql.control", "superuser = false\ntrusted = false\n");
-for my $from ('plain', 'sql')
+for my $from ('file', 'sql')
 {
 	$database = make_database("private_$from");
-	if ($from eq 'plain') { run_file($database, "$scripts/comb.sql", 'owner') }
+	if ($from eq 'file') { run_file($database, "$scripts/comb.sql", 'owner') }
 	else
 	{
 		$node->safe_psql($database,
@@ -348,7 +348,7 @@ for my $from ('plain', 'sql')
 	}
 	$node->safe_psql($database, 'REVOKE EXECUTE ON FUNCTION comb.comb_unmask FROM PUBLIC;'
 		  . 'GRANT EXECUTE ON FUNCTION comb.comb_mask TO reader', @as_owner);
-	$node->safe_psql($database, $adopt) if $from eq 'plain';
+	$node->safe_psql($database, $adopt) if $from eq 'file';
 	$node->safe_psql($database, 'ALTER EXTENSION comb UPDATE');
 	$node->command_ok([ 'pg_dump', '-Fc', '-f', "$scratch/private", $node->connstr($database) ],
 		"$from: pg_dump writes a database with privileges");
@@ -413,9 +413,9 @@ sub plant_on_domain
 my $calls = q{SELECT comb_timestamp(comb_uuid()) > now() - interval '1 min', hot_shard(hot_uuid(7)),
 	comb_uuid() > now() - interval '1 min', comb_uuid() <@ tstzrange(now() - interval '1 min', NULL),
 	count(*) FROM comb_inspect(comb_generate('mssql'))};
-for my $old ("$version-sql", "$version-plain")
+for my $old ("$version-sql", "$version-adopt")
 {
-	my $schema = $old =~ /plain/ ? 'comb' : 'public';
+	my $schema = $old =~ /adopt/ ? 'comb' : 'public';
 	$database = make_database("planted_$schema");
 	run_file($database, "$scripts/comb.sql", 'owner') if $schema eq 'comb';
 	plant($database, $schema);

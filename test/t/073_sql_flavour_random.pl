@@ -26,7 +26,7 @@ sub compared
 	my ($rows) = @_;
 	my ($out, $err) = run_command([
 			'psql', '-XqAt', '-v', 'seed=' . $seed / 1_000_000, '-v', "rows=$rows", '-f',
-			"$ENV{SANDBOX}/comb/test/portable/random.sql", $node->connstr('postgres') ]);
+			"$ENV{SANDBOX}/comb/test/flavour/random.sql", $node->connstr('postgres') ]);
 	diag($err) if $err;
 	return $out;
 }

@@ -83,12 +83,12 @@ CREATE OPERATOR ~== (
 );
 COMMENT ON OPERATOR ~== (uuid, uuid) IS 'has the same time';
 SQL
-	my $bodies = "$folder/sql/portable/bodies.sql";
+	my $bodies = "$folder/sql/flavour/bodies.sql";
 	my $text = slurp_file($bodies);
 	$text =~ s/RETURN ulid;/RETURN lower(ulid);/ or BAIL_OUT('no body to change');
 	unlink $bodies;
 	append_to_file($bodies, $text);
-	system_or_bail("'$folder/sql/portable/generate' 99.0 '$folder'");
+	system_or_bail("'$folder/sql/flavour/generate' 99.0 '$folder'");
 	return ('99.0', $folder);
 }
 

@@ -1,5 +1,5 @@
 -- The functions of comb without its library: one body for each C symbol of the install script, with the same bits and
--- the same errors. sql/portable/generate puts them in place of the C functions. layouts.sql contains the bodies of
+-- the same errors. sql/flavour/generate puts them in place of the C functions. layouts.sql contains the bodies of
 -- functions that take a layout.
 --
 -- A line "-- == NAME: plpgsql" (or sql) begins the body for a C symbol. "-- == NAME: none: REASON" is a C symbol

@@ -2,7 +2,7 @@
 -- with the same random arguments. Values, NULLs and errors must be the same. compare.sql covers functions that make ids
 -- of the present, and those that return random bits in other places.
 --
---   psql -v seed=0.5 -v rows=1000 -f test/portable/random.sql
+--   psql -v seed=0.5 -v rows=1000 -f test/flavour/random.sql
 \set ON_ERROR_STOP on
 SET TimeZone = 'UTC'; SET DateStyle = 'ISO'; SET jit = off; SET client_min_messages = warning;
 SELECT FROM setseed(:seed);
