@@ -23,11 +23,12 @@ same_sample($standby, 'followed', sample_contents($primary, 'followed')); # whil
 
 # The queries of doc/operations.md for monitoring run on both. The standby has no watermark, and nothing to report.
 my ($to_watch) = slurp_file("$ENV{SANDBOX}/comb/doc/operations.md") =~ /^## What to watch\n(.*?)^## /ms;
-my @queries = map { split /(?<=;)\n+/ } $to_watch =~ /^```sql\n(.*?)^```/msg;
+my @queries = $to_watch =~ /^```sql\n(.*?)^```/msg;
+push @queries, $to_watch =~ /^  query: >\n(.*?)^  metrics:/ms;
 is(scalar @queries, 3, 'doc/operations.md has three queries for monitoring');
 my $writer = $primary->background_psql('followed', on_error_stop => 1);
 $writer->query_safe('BEGIN; SELECT ids.comb_uuid()');
-my @expected = ([ $primary, 0, 1, 1 ], [ $standby, 0, 0, 0 ]);
+my @expected = ([ $primary, 0, 1, 1 ], [ $standby, 0, 0, 1 ]);
 for (@expected)
 {
 	my ($node, @rows) = @$_;
