@@ -71,12 +71,12 @@ endif
 help: ## lists the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(here)Makefile | expand -t 16
 
-# test/packages installs what a target needs and the machine lacks; test/sandbox runs it in a throwaway copy of the tree
-# and of the server. With exec, test/sandbox receives the signal that ends make.
-sandbox = @$(here)test/packages $@ && exec env $(1) $(here)test/sandbox
+# tools/install-deps installs what a target needs and the machine lacks; tools/sandbox runs it in a throwaway copy of
+# the tree and of the server. With exec, tools/sandbox receives the signal that ends make.
+sandbox = @$(here)tools/install-deps $@ && exec env $(1) $(here)tools/sandbox
 .PHONY: demo test soak test-clients bench fuzz
 demo: ## shows comb on a table of a million orders (KEEP=1 leaves the server running; ROWS=10000 makes a smaller table)
-	$(call sandbox) env KEEP=$(KEEP) ROWS=$(ROWS) test/demo
+	$(call sandbox) env KEEP=$(KEEP) ROWS=$(ROWS) tools/demo
 test: ## runs all tests, or some: T=shard (test/sql), T=test/t/011_clock.pl, T=unit
 	$(call sandbox) test/suite $(T)
 soak: ## simulates and walks through what can break the order of ids (SECONDS=600, ROWS=1000000, SEED=1 repeats a walk)
@@ -89,17 +89,17 @@ fuzz: ## gives the core a minute of random input
 	$(call sandbox) test/fuzz/run
 
 # The Debian release that has PostgreSQL $(1).
-release_of = $(shell sed -n 's/ $(1)$$//p' $(here)test/releases)
+release_of = $(shell sed -n 's/ $(1)$$//p' $(here)tools/releases)
 
 # With PG, in the Debian release that has that version, in a folder; needs root. CACHE=/folder keeps the release for the
 # next time. The data is in /var/tmp, because /tmp may be in memory.
 bench_release = $(or $(call release_of,$(PG)),\
-  $(error No Debian release with PostgreSQL $(PG) is known; test/releases has those that are))
+  $(error No Debian release with PostgreSQL $(PG) is known; tools/releases has those that are))
 PAGE ?= benchmarks$(if $(QUICK),-quick)
 bench_result = BRING="doc/$(PAGE).md doc/$(PAGE)"
 bench: ## measures, and writes doc/benchmarks.md (QUICK=1: a trial of three minutes; PG=18: in a folder, as root)
 ifdef PG
-	@$(bench_result) $(here)test/in-release $(bench_release) make bench QUICK=$(QUICK) PAGE=$(PAGE)
+	@$(bench_result) $(here)tools/in-release $(bench_release) make bench QUICK=$(QUICK) PAGE=$(PAGE)
 else
 	$(call sandbox,$(bench_result) TMPDIR=$${TMPDIR:-/var/tmp}) env QUICK=$(QUICK) PAGE=$(PAGE) test/bench/run
 	@echo "The page is doc/$(PAGE).md."
@@ -107,28 +107,29 @@ endif
 
 .PHONY: lint
 lint: ## checks the form of the sources with the tools of Debian 12
-	@$(here)test/packages $@ && $(here)test/lint
+	@$(here)tools/install-deps $@ && $(here)tools/lint
 
 .PHONY: test-all
 test-all: ## runs `make test` on every supported version, each in a Debian release of its own (as root)
-	@$(here)test/all-versions
+	@$(here)tools/all-versions
 
 # The packages are written to packages/CODENAME. PG=17 builds for one version.
-deb_releases = $(if $(PG),$(bench_release),$(shell sed -n 's/^\([a-z][^ ]*\) .*/\1/p' $(here)test/releases))
+deb_releases = $(if $(PG),$(bench_release),$(shell sed -n 's/^\([a-z][^ ]*\) .*/\1/p' $(here)tools/releases))
 .PHONY: deb
 deb: ## builds Debian packages, each in the release of its version, and tries them (as root)
 	@mkdir -p packages
-	@for release in $(deb_releases); do BRING=packages/$$release $(here)test/in-release $$release test/deb || exit 1; done
+	@for release in $(deb_releases); do \
+	  BRING=packages/$$release $(here)tools/in-release $$release tools/deb || exit 1; done
 
 .PHONY: test-arm64
 test-arm64: ## runs the unit tests and a server with the regression tests on emulated arm64
-	@$(here)test/packages $@
-	@$(here)test/emulated aarch64
-	@$(here)test/sandbox test/arm64
+	@$(here)tools/install-deps $@
+	@$(here)tools/emulated aarch64
+	@$(here)tools/sandbox tools/arm64
 
 .PHONY: test-container
 test-container: ## builds the image of Dockerfile with buildah, and generates an id in it (as root)
-	@$(here)test/container
+	@$(here)tools/container
 
 # The distribution has the same bytes on every machine, so it is neither compressed nor in local time.
 distribution = $(EXTENSION)-$(EXTVERSION).0
@@ -143,8 +144,8 @@ test-dist: dist ## writes it from a clone too and compares, installs, checks and
 	@clone=$$(mktemp -d) && trap 'rm -rf "$$clone"' EXIT && git clone -q $(abspath $(here)) "$$clone" && \
 	  TZ=Asia/Tokyo $(MAKE) -s -C "$$clone" dist && cmp "$$clone/$(distribution).zip" $(distribution).zip && \
 	  cmp "$$clone/comb.sql" comb.sql
-	@$(here)test/in-release $(firstword $(deb_releases)) test/dist $(distribution).zip
+	@$(here)tools/in-release $(firstword $(deb_releases)) tools/dist $(distribution).zip
 
 .PHONY: release-check
-release-check: ## goes through the checklist of a release, which test/release-check begins with (as root)
-	@$(here)test/release-check
+release-check: ## goes through the checklist of a release, which tools/release-check begins with (as root)
+	@$(here)tools/release-check

@@ -94,7 +94,7 @@ chomp(my $include = `$pg_config --includedir-server`);
 for my $compiler ('g++', $clang)
 {
 	($ok, $output) = run_in($scratch,
-		"$compiler -std=c++20 -Wall -Wextra -Werror -I'$include/extension' '$top/test/example/ids.cpp' -o ids");
+		"$compiler -std=c++20 -Wall -Wextra -Werror -I'$include/extension' '$top/test/programs/use_headers.cpp' -o ids");
 	my $program = 'the example program, compiled with ' . basename($compiler);
 	ok($ok, "$program: it compiles without warnings");
 	($ok, $output) = run_in($scratch, './ids');

@@ -48,7 +48,7 @@ sub run_in_sandbox
 {
 	my (@command) = @_;
 	local $ENV{PG_CONFIG} = "$dir{bindir}/pg_config";
-	my $ok = IPC::Run::run([ "$source/test/sandbox", @command ], '>', \my $out, '2>&1');
+	my $ok = IPC::Run::run([ "$source/tools/sandbox", @command ], '>', \my $out, '2>&1');
 	return ($ok, $out);
 }
 

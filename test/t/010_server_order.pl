@@ -22,7 +22,7 @@ ok(Comb::run_stress($stress, $node, 16, '3s', 'session', $_),
   for @kinds;
 $node->append_conf('postgresql.conf', 'comb.monotonicity = server');
 
-# test/stress fails for ids that are out of order, and for ids that repeat.
+# check_order fails for ids that are out of order, and for ids that repeat.
 for my $wrong ('gen_random_uuid()', "'01a1f90f-4aad-4e1e-86c2-8c2ad6c6c54a'::uuid")
 {
 	$node->safe_psql('postgres', "DROP SCHEMA IF EXISTS wrong CASCADE; CREATE SCHEMA wrong;
@@ -30,13 +30,13 @@ for my $wrong ('gen_random_uuid()', "'01a1f90f-4aad-4e1e-86c2-8c2ad6c6c54a'::uui
 	$node->append_conf('postgresql.conf', 'search_path = wrong');
 	$node->reload;
 	ok(!Comb::run_stress($stress, $node, 16, '1s', $_, 'comb_uuid'),
-		"test/stress finds that ids of $wrong have no $_ order")
+		"check_order finds that ids of $wrong have no $_ order")
 	  for 'server', 'session';
 }
 $node->safe_psql('postgres', 'CREATE FUNCTION wrong.hot_uuid(shard int) RETURNS uuid LANGUAGE sql AS
 	$$SELECT public.hot_uuid(shard, clock_timestamp())$$');
 ok(!Comb::run_stress($stress, $node, 16, '1s', 'server', 'hot_uuid'),
-	'test/stress finds that hot ids with only the clock in microseconds have no server order');
+	'check_order finds that hot ids with only the clock in microseconds have no server order');
 $node->stop;
 
 done_testing();

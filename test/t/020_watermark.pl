@@ -21,7 +21,7 @@ srand($seed);
 
 my $top = "$ENV{SANDBOX}/comb";
 my $readers = PostgreSQL::Test::Utils::tempdir() . '/readers';
-system_or_bail("g++ -std=c++20 -O2 -Wall -Wextra -o $readers $top/test/watermark/readers.cpp"
+system_or_bail("g++ -std=c++20 -O2 -Wall -Wextra -o $readers $top/test/programs/check_watermark.cpp"
 	  . ' $(pkg-config --cflags --libs libpq) -pthread');
 my $delayed = Comb::copy_source();
 system_or_bail("make -s -C $delayed CXX='g++ -DCOMB_DELAYS' with_llvm=no comb.so >$delayed/build.log 2>&1");
@@ -38,7 +38,7 @@ sub make_tables
 {
 	my ($database, $library) = @_;
 	$node->safe_psql('postgres', "CREATE DATABASE $database");
-	$node->safe_psql($database, slurp_file("$top/test/watermark/setup.sql"));
+	$node->safe_psql($database, slurp_file("$top/test/programs/check_watermark.sql"));
 	$node->safe_psql($database, "UPDATE pg_proc SET probin = '$library' WHERE probin = '\$libdir/comb'") if $library;
 }
 

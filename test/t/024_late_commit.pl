@@ -9,7 +9,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $library = PostgreSQL::Test::Utils::tempdir() . '/late_commit.so';
-system_or_bail("gcc -shared -fPIC -O2 -Wall -o $library $ENV{SANDBOX}/comb/test/watermark/late_commit.c"
+system_or_bail("gcc -shared -fPIC -O2 -Wall -o $library $ENV{SANDBOX}/comb/test/programs/late_commit.c"
 	  . ' -I$("$PG_CONFIG" --includedir-server) $(pkg-config --cflags --libs libpq)');
 my $node = Comb::start_server('main', settings => 'max_prepared_transactions = 5');
 $node->safe_psql(

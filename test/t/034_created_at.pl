@@ -23,7 +23,7 @@ my $node = Comb::start_server('main', settings => join "\n",
 	'autovacuum = off', 'log_statement = none', 'max_parallel_workers = 4', "timezone = 'America/New_York'");
 $node->safe_psql('postgres', 'CREATE SCHEMA ids; CREATE EXTENSION comb SCHEMA ids');
 $node->safe_psql('postgres', "SET search_path = public, ids; SELECT setseed(1e-6 * $seed);"
-	  . slurp_file("$top/test/created_at/setup.sql"));
+	  . slurp_file("$top/test/t/034_created_at.sql"));
 
 # ---- random queries ------------------------------------------------------------------------------------------------
 

@@ -45,14 +45,14 @@ for my $layout (
 	  for 1, 4;
 }
 
-# test/stress fails for ids that are out of order: ids of one millisecond whose other bits are random.
+# check_order fails for ids that are out of order: ids of one millisecond whose other bits are random.
 $node->safe_psql('postgres', q{
 	CREATE SCHEMA wrong;
 	CREATE FUNCTION wrong.comb_generate(layout text) RETURNS uuid LANGUAGE sql AS
 	$$SELECT public.comb_generate('mssql', clock_timestamp())$$;
 	ALTER DATABASE postgres SET search_path = wrong, public});
 ok(!Comb::run_stress($stress, $node, 1, 100_000, $_, 'mssql'),
-	"test/stress finds that ids with only the clock's time have no $_ order")
+	"check_order finds that ids with only the clock's time have no $_ order")
   for 'server', 'session';
 $node->stop;
 

@@ -1,5 +1,5 @@
 # The sample database, which uses comb in every kind of object, is moved from servers of earlier versions, with their
-# own pg_dump and with pg_upgrade. test/in-release passes the folder of these servers in EARLIER.
+# own pg_dump and with pg_upgrade. tools/in-release passes the folder of these servers in EARLIER.
 use strict;
 use warnings;
 use FindBin;

@@ -84,7 +84,7 @@ END $$
 SQL
 like(out_of_order($_), qr/^[1-9]\d*( [1-9]\d*){4}$/, "without the wait, ids of $_ are found out of order")
   for @generators;
-ok(!Comb::run_stress($stress, $node, 8, '1s', 'clock', $_), "$_: without the wait, test/stress finds no order")
+ok(!Comb::run_stress($stress, $node, 8, '1s', 'clock', $_), "$_: without the wait, check_order finds no order")
   for 'comb_uuid', 'hot_uuid';
 
 $node->stop;

@@ -96,7 +96,7 @@ $_->quit for $other, $elsewhere;
 # ---- readers -------------------------------------------------------------------------------------------------------
 
 my $readers = PostgreSQL::Test::Utils::tempdir() . '/readers';
-system_or_bail("g++ -std=c++20 -O2 -Wall -Wextra -o $readers $top/test/watermark/readers.cpp"
+system_or_bail("g++ -std=c++20 -O2 -Wall -Wextra -o $readers $top/test/programs/check_watermark.cpp"
 	  . ' $(pkg-config --cflags --libs libpq) -pthread');
 
 # run_readers(DATABASE, SECONDS [, SQL]): returns whether all readers received each row, and how many the naive reader
@@ -105,7 +105,7 @@ sub run_readers
 {
 	my ($database, $time, $sql) = @_;
 	$node->safe_psql('postgres', "CREATE DATABASE $database");
-	my $setup = slurp_file("$top/test/watermark/setup.sql");
+	my $setup = slurp_file("$top/test/programs/check_watermark.sql");
 	$setup =~ s/CREATE EXTENSION comb;/$create;/;
 	$setup =~ s/CREATE TRIGGER guard.*?;//sg; # the SQL flavour has no guards
 	$node->safe_psql($database, $setup . ($sql // ''));

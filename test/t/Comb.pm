@@ -39,11 +39,11 @@ sub start_server
 	return $node;
 }
 
-# Compiles test/stress, and returns the program.
+# Compiles test/programs/check_order.cpp, and returns the program.
 sub build_stress
 {
 	my $program = PostgreSQL::Test::Utils::tempdir() . '/stress';
-	system_or_bail("g++ -std=c++20 -O2 -Wall -Wextra -o $program $top/test/stress/stress.cpp"
+	system_or_bail("g++ -std=c++20 -O2 -Wall -Wextra -o $program $top/test/programs/check_order.cpp"
 		  . ' $(pkg-config --cflags --libs libpq) -pthread');
 	return $program;
 }
@@ -107,15 +107,15 @@ sub faked_clock
 		DONT_FAKE_MONOTONIC => 1);
 }
 
-# Builds test/walk/disturb.c for a server with a faked clock, and adds it to the server's environment. Returns the names
-# of four files. Write a number of milliseconds to the first file to hold up the next session before it saves a stamp,
-# to the second file to hold it up after that, or to the third file to hold it up after it has read the clock. Write
-# what goes wrong with the file of the saved stamp to the fourth file.
+# Builds test/programs/disturb.c for a server with a faked clock, and adds it to the server's environment. Returns the
+# names of four files. Write a number of milliseconds to the first file to hold up the next session before it saves a
+# stamp, to the second file to hold it up after that, or to the third file to hold it up after it has read the clock.
+# Write what goes wrong with the file of the saved stamp to the fourth file.
 sub disturb
 {
 	my ($environment) = @_;
 	my $directory = PostgreSQL::Test::Utils::tempdir();
-	system_or_bail("gcc -shared -fPIC -O2 -Wall -o $directory/disturb.so $top/test/walk/disturb.c");
+	system_or_bail("gcc -shared -fPIC -O2 -Wall -o $directory/disturb.so $top/test/programs/disturb.c");
 	$environment->{LD_PRELOAD} = "$directory/disturb.so:$environment->{LD_PRELOAD}";
 	return map { $environment->{$_} = "$directory/$_" } qw(SLOW_SAVE SLOW_SAVED SLOW_CLOCK STAMP_FAULT);
 }

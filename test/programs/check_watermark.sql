@@ -1,4 +1,4 @@
--- The tables and functions that test/watermark/readers.cpp uses.
+-- The tables and functions that test/programs/check_watermark.cpp uses.
 CREATE EXTENSION comb;
 CREATE TABLE events (id uuid PRIMARY KEY DEFAULT comb_uuid(), writer int NOT NULL);
 CREATE TABLE events_v7 (id uuid PRIMARY KEY DEFAULT comb_uuid_v7(), writer int NOT NULL);

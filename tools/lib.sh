@@ -45,7 +45,7 @@ in_background() {
 }
 
 # releases: the names of the Debian releases that the tests run in.
-releases() { sed -n 's/^\([a-z][^ ]*\) .*/\1/p' "$top/test/releases"; }
+releases() { sed -n 's/^\([a-z][^ ]*\) .*/\1/p' "$top/tools/releases"; }
 
 # ---- Debian packages -----------------------------------------------------------------------------------------------
 

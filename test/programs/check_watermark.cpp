@@ -1,13 +1,13 @@
 // Writes to a table from many sessions, reads it up to comb_watermark() at the same time, and checks that each reader
 // received each committed row exactly once.
 //
-//   readers CONNINFO SEED SECONDS [flavour]
+//   check_watermark CONNINFO SEED SECONDS [flavour]
 //
 // With `flavour`, the functions are those of the SQL flavour. It has no guards, and no watermark while a transaction is
 // prepared, so there are neither. A reader can then receive a row twice, because a watermark can be less than the one
 // before.
 //
-// Needs the tables of setup.sql. Sessions that lose their server connect again, so a test can kill the server
+// Needs the tables of check_watermark.sql. Sessions that lose their server connect again, so a test can kill the server
 // meanwhile. Some ids are made long before the transaction that inserts them, which a guard may refuse. Two readers are
 // controls: the naive one, which requests ids above the largest that it has seen, shows what is lost without the
 // watermark, and that of the unguarded table shows what is lost without a guard. Prints how many rows were written and
@@ -114,7 +114,7 @@ class session {
 
  private:
   [[noreturn]] void die(const char* what) {
-    std::fprintf(stderr, "readers: %s: %s", what, PQerrorMessage(connection_));
+    std::fprintf(stderr, "check_watermark: %s: %s", what, PQerrorMessage(connection_));
     std::_Exit(2);
   }
 
@@ -368,7 +368,7 @@ difference compare(const std::vector<id>& table, std::vector<id> received) {
 
 int main(int argc, char** argv) {
   if (argc < 4 || argc > 5) {
-    std::fputs("usage: readers CONNINFO SEED SECONDS [flavour]\n", stderr);
+    std::fputs("usage: check_watermark CONNINFO SEED SECONDS [flavour]\n", stderr);
     return 2;
   }
   conninfo = argv[1];

@@ -1,7 +1,7 @@
 // Requests ids from many sessions at once and checks their order. An id that is requested after another was received
 // must sort after it. No id, no stamp and no random bits may be repeated.
 //
-//   stress CONNINFO SESSIONS SECONDSs|IDS server|clock|session [KIND]
+//   check_order CONNINFO SESSIONS SECONDSs|IDS server|clock|session [KIND]
 //
 // Runs for a number of seconds (`10s`) or until at least a number of ids were made. KIND is a name in `kinds`, by
 // default the first. Keeps all ids, 16 bytes each, and sorts them to count repeated ones. With `session`, only the
@@ -100,7 +100,7 @@ struct session {
 };
 
 [[noreturn]] void fail(PGconn* connection) {
-  std::fprintf(stderr, "stress: %s", PQerrorMessage(connection));
+  std::fprintf(stderr, "check_order: %s", PQerrorMessage(connection));
   std::exit(2);
 }
 
@@ -149,7 +149,7 @@ int main(int argc, char** argv) {
   const auto* named =
       std::find_if(std::begin(kinds), std::end(kinds), [&](const id_kind& one) { return name == one.name; });
   if (argc < 5 || argc > 6 || named == std::end(kinds)) {
-    std::fputs("usage: stress CONNINFO SESSIONS SECONDSs|IDS server|clock|session [KIND]\n", stderr);
+    std::fputs("usage: check_order CONNINFO SESSIONS SECONDSs|IDS server|clock|session [KIND]\n", stderr);
     return 2;
   }
   const id_kind& kind = *named;
