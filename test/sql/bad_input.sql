@@ -1,5 +1,5 @@
 -- Each function and operator is called with bad arguments, in all combinations of the values below. The results are
--- compared with the table of errors in doc/reference.md.
+-- compared with the errors in doc/reference.md.
 SET TimeZone = 'UTC'; SET DateStyle = 'ISO';
 SET jit = off; -- each call is a query of its own, too short to be compiled
 
@@ -127,18 +127,20 @@ FROM (VALUES ('comb_touch', 'BEFORE'), ('comb_guard', 'AFTER'), ('hot_guard', 'A
     '%s INSERT ON rows FOR EACH %s EXECUTE FUNCTION %s(%s)', timing, level, function, arguments))) AS o;
 SELECT * FROM pg_temp.outcome('SELECT comb_uuid()');
 
--- The table in doc/reference.md contains each function once, with the errors that it raised here. Functions that
--- implement operators are left out.
+-- doc/reference.md contains each function once, with the errors that it raised here. Functions that implement operators
+-- and those that only the server calls are left out.
 \getenv folder PG_ABS_SRCDIR
 \set file :folder '/../doc/reference.md'
 \set document `cat :'file'`
 CREATE TEMP TABLE documented AS
-SELECT CASE WHEN name !~ '\('
-            THEN format('%2$s(%1$s,%3$s)', VARIADIC string_to_array(name, ' '))::regoperator::text
-            ELSE coalesce(to_regprocedure(name)::text, name) END AS member, split_part(line, '|', 3) AS errors
-FROM string_to_table(substring(:'document' FROM '\n## Bad input\n(.*?)\n## '), E'\n') AS line,
+SELECT CASE WHEN name ~ '→'
+            THEN regexp_replace(regexp_replace(name, ' →.*| DEFAULT [^,)]*', '', 'g'), '([(,] *)\w+ (?=\w)', '\1', 'g')
+                 ::regprocedure::text
+            ELSE format('%2$s(%1$s,%3$s)', VARIADIC string_to_array(name, ' '))::regoperator::text END AS member,
+       split_part(line, '|', 4) AS errors
+FROM string_to_table(:'document', E'\n') AS line,
      LATERAL (SELECT match[1] AS name FROM regexp_matches(split_part(line, '|', 2), '`(.*?)`', 'g') AS match) AS names
-WHERE line LIKE '| `%';
+WHERE line LIKE '| `%' AND name ~ '→|^\w+ [<>=@#]+ \w+$';
 SELECT member, documented, seen
 FROM (SELECT member, string_agg(error[1], ' ' ORDER BY error[1]) AS documented
       FROM documented LEFT JOIN LATERAL regexp_matches(errors, '\m\d[0-9A-Z]{4}\M', 'g') AS error ON true
@@ -148,6 +150,7 @@ FULL JOIN (SELECT member,
                     FILTER (WHERE outcome NOT IN ('NULL', 'value')) AS seen
            FROM members LEFT JOIN outcomes USING (member)
            WHERE member NOT IN (SELECT oprcode::regprocedure::text FROM pg_operator)
+             AND member !~ '\(internal\)$|_hash_extended\('
            GROUP BY member) AS s USING (member)
 WHERE documented IS DISTINCT FROM seen OR d.member IS NULL OR s.member IS NULL ORDER BY member;
 SELECT count(*) > 0 AS some, count(*) = count(DISTINCT member) AS once FROM documented;
