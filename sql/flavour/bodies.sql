@@ -30,8 +30,9 @@
 
 -- The order over all sessions: the clock is read first, and a generator returns only after the clock has moved on. So
 -- an id that is requested after another was returned has a later time, whatever session asks. The clock counts
--- microseconds. The loop compares for equality, because it must end after the clock was set back as well. The last line
--- is exact until the year 2242, because a double is.
+-- microseconds. The loop compares for equality, because it must end after the clock was set back as well. The id is
+-- made before the loop. By then the clock has mostly moved on, and there is little to wait for. The line of `micros` is
+-- exact until the year 2242, because a double is.
 -- == read_clock: part
   at timestamptz := clock_timestamp();
   micros int8 := (date_part('epoch', at) * 1000000)::int8;
@@ -67,17 +68,19 @@ encode(
 -- == comb_uuid: plpgsql
 DECLARE
 {{read_clock}}
+  id uuid := {{new_uuid 16384}};
 BEGIN
 {{wait_for_clock}}
-{{return_new_uuid 16384}}
+  RETURN id;
 END
 
 -- == comb_uuid_v7: plpgsql
 DECLARE
 {{read_clock}}
+  id uuid := {{new_uuid 28672}};
 BEGIN
 {{wait_for_clock}}
-{{return_new_uuid 28672}}
+  RETURN id;
 END
 
 -- The id of comb_uuid(at) or comb_uuid_v7(at). {{1}} is the version, shifted to its position in the first 8 bytes.
@@ -116,13 +119,14 @@ DECLARE
 {{read_clock}}
   fraction int8 := (((micros % 1000000) * 16384) + 999) / 1000;
   random bytea := {{random}};
-BEGIN
-{{wait_for_clock}}
-  RETURN encode(
+  id uuid := encode(
     int8send((((((micros / 1000000) << 16) | (fraction >> 8)) << 16) | 32768)
                | (((fraction & 255) << 4) | (get_byte(random, 4) & 15)))
       || {{hot_end}},
     'hex')::uuid;
+BEGIN
+{{wait_for_clock}}
+  RETURN id;
 END
 
 -- A hot id of a given time has all 26 bits of the fraction, and 32 random bits. The seconds wrap before the years from
