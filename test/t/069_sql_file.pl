@@ -126,6 +126,18 @@ is($node->safe_psql('simple', q{
 		FROM orders}, @as_owner),
 	'2|t|t', 'a table that uses the earlier version takes new rows, and the new functions work');
 
+# The same update in the extended protocol, in a transaction of the caller, and from psql.
+is(run('extended', "prepared:$folder/comb.sql"), $update, 'the next version is installed in the extended protocol');
+is(run('transaction', 'BEGIN', "$folder/comb.sql", 'ROLLBACK', 'SELECT library_version FROM comb.comb_status()',
+		'BEGIN', "$folder/comb.sql", 'COMMIT', 'SELECT library_version FROM comb.comb_status()'),
+	"$update\n$version-sql\n$update\n$next-sql", 'the next version is installed with the caller\'s transaction');
+run(make_database('psql'), $file);
+$node->command_ok(
+	[ 'psql', '-Xq', '-v', 'ON_ERROR_STOP=1', '-U', 'owner', '-d', $node->connstr('psql'), '-f', "$folder/comb.sql" ],
+	'psql installs the next version');
+is_deeply(dump_of($_), dump_of('next'), "$_: an update gives the objects of a new installation")
+  for 'extended', 'transaction', 'psql';
+
 # What the user has changed stays: privileges and comments.
 run(make_database('kept'), $file, 'REVOKE EXECUTE ON FUNCTION comb.comb_uuid() FROM PUBLIC',
 	"COMMENT ON FUNCTION comb.hot_shard(uuid) IS 'mine'", "COMMENT ON OPERATOR comb.< (uuid, timestamptz) IS 'mine'",
