@@ -2,6 +2,7 @@
 # is skipped if pg_tle is not installed.
 use strict;
 use warnings;
+use File::Basename;
 use FindBin;
 use lib $FindBin::RealBin;
 use Comb;
@@ -13,20 +14,27 @@ chomp(my $library = `$ENV{PG_CONFIG} --pkglibdir`);
 plan skip_all => 'pg_tle is not installed' unless -e "$library/pg_tle.so";
 
 my $top = "$ENV{SANDBOX}/comb";
-chomp(my $scripts = `$ENV{PG_CONFIG} --sharedir`);
-$scripts .= '/extension';
 my $scratch = PostgreSQL::Test::Utils::tempdir();
 my $away = "$scratch/comb";
 my $managed = "$top/doc/managed.md";
-mkdir $away;
+
+# A copy of the server, because other tests need the files of comb meanwhile. A server finds its files relative to its
+# own program. Links are enough, because nothing writes to these files.
+chomp(my $programs = `$ENV{PG_CONFIG} --bindir`);
+chomp(my $scripts = `$ENV{PG_CONFIG} --sharedir`);
+s/^\Q$ENV{SANDBOX}\E/$scratch/ for $programs, $scripts;
+$scripts .= '/extension';
+my ($first) = $programs =~ m{^\Q$scratch\E/([^/]+)};
+system_or_bail("mkdir '$away' && cp -rl '$ENV{SANDBOX}/$first' '$scratch'");
 
 sub take_files_away { system_or_bail("mv '$scripts'/comb* '$away'") }
 sub bring_files_back { system_or_bail("mv '$away'/comb* '$scripts'") }
 
-END { bring_files_back() if defined $away && -e "$away/comb.control" }
-
-my $node =
-  Comb::start_server('main', initdb => ['--encoding=UTF8'], settings => "shared_preload_libraries = 'pg_tle'");
+my $node = Comb::start_server(
+	'main',
+	initdb => ['--encoding=UTF8'],
+	install => dirname($programs),
+	settings => "shared_preload_libraries = 'pg_tle'");
 $node->safe_psql('postgres', 'CREATE ROLE registrar LOGIN; CREATE ROLE owner LOGIN');
 my %to = (PGHOST => $node->host, PGPORT => $node->port, PGUSER => $node->safe_psql('postgres', 'SELECT current_user'));
 my @as_owner = (extra_params => [ '-U', 'owner' ]);

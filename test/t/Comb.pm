@@ -28,10 +28,11 @@ my $top = "$ENV{SANDBOX}/comb";
 #   streaming    the replication that it allows: 1 or 'logical'
 #   environment  variables of its environment, a hash; initdb runs without them
 #   initdb       arguments of initdb, a list
+#   install      the folder whose bin has its programs, for a server other than the sandbox's
 sub start_server
 {
 	my ($name, %option) = @_;
-	my $node = PostgreSQL::Test::Cluster->new($name);
+	my $node = PostgreSQL::Test::Cluster->new($name, install_path => $option{install});
 	$node->init(allows_streaming => $option{streaming}, extra => $option{initdb});
 	$node->append_conf('postgresql.conf', "$option{settings}\n") if $option{settings};
 	local %ENV = (%ENV, %{ $option{environment} // {} });
