@@ -1,8 +1,6 @@
 # If the server has no random bits, functions that make ids raise an error, and never return a weak id.
 use strict;
 use warnings;
-use FindBin;
-use lib $FindBin::RealBin;
 use Comb;
 use PostgreSQL::Test::Utils;
 use Test::More;

@@ -8,8 +8,6 @@
 # which contains the label, runs them.
 use strict;
 use warnings;
-use FindBin;
-use lib $FindBin::RealBin;
 use Comb;
 use Document;
 use PostgreSQL::Test::Utils;

@@ -5,8 +5,6 @@ use strict;
 use warnings;
 use File::Find;
 use File::Path qw(make_path);
-use FindBin;
-use lib $FindBin::RealBin;
 use Comb;
 use PostgreSQL::Test::Utils;
 use Test::More;

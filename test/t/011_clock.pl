@@ -1,8 +1,6 @@
 # The clock steps back and forward while sessions make ids.
 use strict;
 use warnings;
-use FindBin;
-use lib $FindBin::RealBin;
 use Comb;
 use PostgreSQL::Test::Utils;
 use Test::More;

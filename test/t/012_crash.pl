@@ -1,8 +1,6 @@
 # Ids ascend over crashes. Saved stamps that are damaged or wrong are handled.
 use strict;
 use warnings;
-use FindBin;
-use lib $FindBin::RealBin;
 use Comb;
 use List::Util qw(maxstr);
 use PostgreSQL::Test::Utils;

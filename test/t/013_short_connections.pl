@@ -1,8 +1,6 @@
 # Many short connections return no id twice and share no random bits, with comb preloaded and without.
 use strict;
 use warnings;
-use FindBin;
-use lib $FindBin::RealBin;
 use Comb;
 use PostgreSQL::Test::Utils;
 use Test::More;

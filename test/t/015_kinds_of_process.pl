@@ -2,8 +2,6 @@
 # a standby in recovery, and a promoted standby.
 use strict;
 use warnings;
-use FindBin;
-use lib $FindBin::RealBin;
 use Comb;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;

@@ -11,8 +11,6 @@
 use strict;
 use warnings;
 no warnings 'portable'; # stamps have 64 bits
-use FindBin;
-use lib $FindBin::RealBin;
 use Comb;
 use File::Basename;
 use List::Util qw(max min);

@@ -2,8 +2,6 @@
 # killed and starts with its clock behind, and when the sequence starts again.
 use strict;
 use warnings;
-use FindBin;
-use lib $FindBin::RealBin;
 use Comb;
 use PostgreSQL::Test::Utils;
 use Test::More;

@@ -2,8 +2,6 @@
 # and restored. The first ids of each server sort after every id whose transaction it has replayed.
 use strict;
 use warnings;
-use FindBin;
-use lib $FindBin::RealBin;
 use Comb;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;

@@ -2,8 +2,6 @@
 # write of the saved stamp, with the clock years behind, and without a file. 016_walk.pl combines these at random.
 use strict;
 use warnings;
-use FindBin;
-use lib $FindBin::RealBin;
 use Comb;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;

@@ -3,8 +3,6 @@
 # What the document warns of does miss rows.
 use strict;
 use warnings;
-use FindBin;
-use lib $FindBin::RealBin;
 use Comb;
 use Document;
 use PostgreSQL::Test::Cluster;

@@ -2,8 +2,6 @@
 # restart, in either order of ids, and also if the clock is before the creation of the cluster.
 use strict;
 use warnings;
-use FindBin;
-use lib $FindBin::RealBin;
 use Comb;
 use PostgreSQL::Test::Utils;
 use Test::More;

@@ -2,8 +2,6 @@
 # watermark back. A transaction that has made no id never does.
 use strict;
 use warnings;
-use FindBin;
-use lib $FindBin::RealBin;
 use Comb;
 use PostgreSQL::Test::Utils;
 use Session;

@@ -2,8 +2,6 @@
 # transaction as running any more. The watermark still waits for it.
 use strict;
 use warnings;
-use FindBin;
-use lib $FindBin::RealBin;
 use Comb;
 use PostgreSQL::Test::Utils;
 use Test::More;

@@ -3,8 +3,6 @@
 # reader of doc/changes.md in Python tells each change, even if it is killed.
 use strict;
 use warnings;
-use FindBin;
-use lib $FindBin::RealBin;
 use Comb;
 use Document;
 use PostgreSQL::Test::Utils;

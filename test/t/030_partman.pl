@@ -1,8 +1,6 @@
 # pg_partman creates, fills, maintains and undoes partitions by the time in a comb key. PostgreSQL prunes them.
 use strict;
 use warnings;
-use FindBin;
-use lib $FindBin::RealBin;
 use Comb;
 use Document;
 use PostgreSQL::Test::Utils;

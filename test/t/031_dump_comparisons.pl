@@ -1,8 +1,6 @@
 # A dump restores every object that compares ids with times, whether or not the extension is in the search path.
 use strict;
 use warnings;
-use FindBin;
-use lib $FindBin::RealBin;
 use Comb;
 use PostgreSQL::Test::Utils;
 use Test::More;

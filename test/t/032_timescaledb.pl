@@ -1,8 +1,6 @@
 # TimescaleDB partitions a table by a version 7 key itself, or by comb_timestamp_micros() of any comb key.
 use strict;
 use warnings;
-use FindBin;
-use lib $FindBin::RealBin;
 use Comb;
 use Document;
 use PostgreSQL::Test::Utils;

@@ -6,8 +6,6 @@
 #   SECONDS=number  is how long the test runs; by default, it runs 500 queries
 use strict;
 use warnings;
-use FindBin;
-use lib $FindBin::RealBin;
 use Comb;
 use PostgreSQL::Test::Utils;
 use Test::More;

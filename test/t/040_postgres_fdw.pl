@@ -1,8 +1,6 @@
 # Shards are on three servers, as foreign partitions of a table on a fourth server.
 use strict;
 use warnings;
-use FindBin;
-use lib $FindBin::RealBin;
 use Document;
 use PostgreSQL::Test::Utils;
 use ShopServers;

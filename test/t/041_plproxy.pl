@@ -1,8 +1,6 @@
 # Shards are on two servers. Functions of PL/Proxy on a third server call them.
 use strict;
 use warnings;
-use FindBin;
-use lib $FindBin::RealBin;
 use Document;
 use PostgreSQL::Test::Utils;
 use ShopServers;

@@ -1,8 +1,6 @@
 # Two servers write to a table, and replicate it to each other. No two rows have the same key.
 use strict;
 use warnings;
-use FindBin;
-use lib $FindBin::RealBin;
 use Comb;
 use Document;
 use PostgreSQL::Test::Utils;

@@ -1,8 +1,6 @@
 # Citus distributes tables by the shard in a hot id. The test is skipped if the server has no Citus.
 use strict;
 use warnings;
-use FindBin;
-use lib $FindBin::RealBin;
 use Document;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;

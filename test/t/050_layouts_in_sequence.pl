@@ -2,8 +2,6 @@
 # on a server. The ids of each layout ascend in the order of the layout's own database.
 use strict;
 use warnings;
-use FindBin;
-use lib $FindBin::RealBin;
 use Comb;
 use PostgreSQL::Test::Utils;
 use Test::More;

@@ -1,8 +1,6 @@
 # The aggregates of doc/faq.md: their results, with an index, with parallel workers, and on a server that has its own.
 use strict;
 use warnings;
-use FindBin;
-use lib $FindBin::RealBin;
 use Comb;
 use Document;
 use PostgreSQL::Test::Utils;

@@ -1,8 +1,6 @@
 # The sample database, which uses comb in every kind of object, survives pg_dump and pg_restore.
 use strict;
 use warnings;
-use FindBin;
-use lib $FindBin::RealBin;
 use Comb;
 use SampleDatabase;
 use PostgreSQL::Test::Utils;

@@ -2,8 +2,6 @@
 # trusted extension owns the extension, but not its functions.
 use strict;
 use warnings;
-use FindBin;
-use lib $FindBin::RealBin;
 use Comb;
 use SampleDatabase;
 use PostgreSQL::Test::Utils;

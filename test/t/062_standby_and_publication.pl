@@ -1,8 +1,6 @@
 # The sample database on a standby, before and after its promotion, and on a subscriber of logical replication.
 use strict;
 use warnings;
-use FindBin;
-use lib $FindBin::RealBin;
 use Comb;
 use SampleDatabase;
 use PostgreSQL::Test::Cluster;

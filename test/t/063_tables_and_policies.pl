@@ -1,8 +1,6 @@
 # COPY, CREATE TABLE LIKE, expression indexes, and row-level security with leakproof functions work with comb.
 use strict;
 use warnings;
-use FindBin;
-use lib $FindBin::RealBin;
 use Comb;
 use PostgreSQL::Test::Utils;
 use Test::More;

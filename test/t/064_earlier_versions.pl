@@ -2,8 +2,6 @@
 # own pg_dump and with pg_upgrade. tools/in-release passes the folder of these servers in EARLIER.
 use strict;
 use warnings;
-use FindBin;
-use lib $FindBin::RealBin;
 use Comb;
 use SampleDatabase;
 use File::Basename;

@@ -2,8 +2,6 @@
 # from a version that this test writes, because there may be no released one.
 use strict;
 use warnings;
-use FindBin;
-use lib $FindBin::RealBin;
 use Comb;
 use PostgreSQL::Test::Utils;
 use Test::More;

@@ -2,8 +2,6 @@
 # the library, by ALTER EXTENSION comb UPDATE, by dump and restore, and from functions that comb.sql created.
 use strict;
 use warnings;
-use FindBin;
-use lib $FindBin::RealBin;
 use Comb;
 use Document;
 use PostgreSQL::Test::Utils;

@@ -3,8 +3,6 @@
 use strict;
 use warnings;
 use File::Basename;
-use FindBin;
-use lib $FindBin::RealBin;
 use Comb;
 use Document;
 use PostgreSQL::Test::Utils;

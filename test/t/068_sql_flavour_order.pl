@@ -2,8 +2,6 @@
 # runs at a twentieth of its speed, so that it reads the same many times in a row.
 use strict;
 use warnings;
-use FindBin;
-use lib $FindBin::RealBin;
 use Comb;
 use PostgreSQL::Test::Utils;
 use Test::More;

@@ -1,8 +1,6 @@
 # comb.sql installs and updates the SQL flavour from a driver, in one statement, with what a user of a managed host has.
 use strict;
 use warnings;
-use FindBin;
-use lib $FindBin::RealBin;
 use Comb;
 use PostgreSQL::Test::Utils;
 use Test::More;

@@ -1,8 +1,6 @@
 # Eight sessions make 50 million ids without a repeated one, in server order and in session order.
 use strict;
 use warnings;
-use FindBin;
-use lib $FindBin::RealBin;
 use Comb;
 use PostgreSQL::Test::Utils;
 use Test::More;

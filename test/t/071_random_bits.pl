@@ -4,8 +4,6 @@
 # With the limits below, good randomness fails about one run of this file in a million.
 use strict;
 use warnings;
-use FindBin;
-use lib $FindBin::RealBin;
 use Comb;
 use List::Util qw(min);
 use PostgreSQL::Test::Utils;

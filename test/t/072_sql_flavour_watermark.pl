@@ -5,8 +5,6 @@
 #   SECONDS=number  is how long the test runs, 20 seconds by default
 use strict;
 use warnings;
-use FindBin;
-use lib $FindBin::RealBin;
 use Comb;
 use Document;
 use PostgreSQL::Test::Cluster;

@@ -4,8 +4,6 @@
 #   ROWS=number     is how often each function is called, 300 by default
 use strict;
 use warnings;
-use FindBin;
-use lib $FindBin::RealBin;
 use Comb;
 use PostgreSQL::Test::Utils;
 use Test::More;
