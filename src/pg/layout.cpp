@@ -96,9 +96,9 @@ uuid next_process_ticks(const uuid_layout& layout) {
 
 COMB_FUNCTION(comb_generate) {
   const uuid_layout& layout = layout_arg(fcinfo, 0);
-  switch (layout.generation) {
+  switch (layout.generated) {
     case generation::comb:
-      return next_labelled(layout.version);
+      return next_labelled(layout.label);
     case generation::process_ticks:
       return uuid_result(next_process_ticks(layout));
     case generation::sorted:
@@ -117,7 +117,7 @@ COMB_FUNCTION(comb_generate_at) {
   const uuid_layout& layout = layout_arg(fcinfo, 0);
   if (layout.read_only() || layout.needs_shard()) report_cannot_generate(layout);
   const sys_micros at = layout_time(PG_GETARG_TIMESTAMPTZ(1), layout);
-  if (layout.generation == generation::comb) return labelled_at(at, layout.version);
+  if (layout.generated == generation::comb) return labelled_at(at, layout.label);
   return uuid_result(uuid_from_number(layout.encoding.encode(at), layout, random_uuid()));
 }
 
@@ -163,13 +163,13 @@ COMB_FUNCTION(comb_convert) {
   const uuid_layout &from = layout_arg(fcinfo, 1), &to = layout_arg(fcinfo, 2);
   if (!can_convert(from, to)) report_cannot_convert(from, to);
   const conversion converted = comb::comb_convert(id, from, to);
-  switch (converted.outcome) {
+  switch (converted.result) {
     case outcome::done:
       break;
     case outcome::wrong_version:
       ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
               errmsg("uuid must be of version %d with the variant of RFC 9562 to be converted from \"%s\" to \"%s\"",
-                     static_cast<int>(from.version), from.name, to.name),
+                     static_cast<int>(from.label), from.name, to.name),
               errdetail("It is %s.", to_text(id).chars));
     case outcome::no_time:
       ereport(ERROR, errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),

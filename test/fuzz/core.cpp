@@ -56,7 +56,7 @@ void check_uuids(const uuid& a, const uuid& b) {
   for (int i = 0; i < 16; ++i) halves[i / 8] = halves[i / 8] << 8 | a.bytes[i];
   MUST(a.high() == halves[0] && a.low() == halves[1]);
   MUST(uuid::from({halves[0], halves[1]}) == a);
-  MUST(a.version() == a.bytes[6] >> 4);
+  MUST(a.version_number() == a.bytes[6] >> 4);
   MUST(a.is_rfc_variant() == ((a.bytes[8] & 0xc0) == 0x80));
 
   const int bytes = order(a.bytes, b.bytes, 16);
@@ -94,7 +94,7 @@ void check_stamps(sys_micros a, sys_micros b, std::uint64_t number) {
   const auto random = static_cast<std::uint64_t>(unix_micros(b));
   for (const version label : {version::v4, version::v7}) {
     const uuid id = uuid_from_stamp({number}, label, random);
-    MUST(id.version() == static_cast<int>(label) && id.is_rfc_variant());
+    MUST(id.version_number() == static_cast<int>(label) && id.is_rfc_variant());
     MUST(stamp_from_uuid(id) == stamp{number});
     MUST((id.low() ^ random) << (64 - random_bits) == 0);
     MUST(comb_timestamp(id) == from_unix_micros(static_cast<std::int64_t>(number >> fraction_bits) * 1000));
@@ -182,7 +182,7 @@ std::uint64_t read_number(const uuid& id, const uuid_layout& layout) {
   for (const char c : bytes_of_number[&layout - layouts])
     number = number << 8 | id.bytes[c < 'a' ? c - '0' : c - 'a' + 10];
   if (layout.read_only())
-    number = layout.version == version::v6 ? number >> 16 << 12 | (number & 0xfff) : number << 4 >> 4;
+    number = layout.label == version::v6 ? number >> 16 << 12 | (number & 0xfff) : number << 4 >> 4;
   return number;
 }
 
@@ -231,15 +231,14 @@ void check_layout(const uuid_layout& layout, const uuid& a, const uuid& b, sys_m
     MUST(ticks ? layout.encoding.decode(now_count) == since_1970 : now_count == layout.encoding.encode(since_1970));
 
     const stamp at = stamp_from_time(since_1970), then = at + count_b % units_per_second;
-    if (layout.generation != generation::sorted || then <= at || !holds(layout, time_from_stamp(then))) return;
+    if (layout.generated != generation::sorted || then <= at || !holds(layout, time_from_stamp(then))) return;
     const auto sorted = [&layout](const uuid& id) {
       if (layout.field.at_end) return comb_from_mssql(id);
       return layout.field == first_48_net ? reverse_groups(id) : id;
     };
     const uuid first = uuid_from_stamp(at, layout, a), next = uuid_from_stamp(then, layout, b);
     MUST(sorted(first) < sorted(next));
-    MUST(layout.field.get(first) == now_count &&
-         (layout.version == version::none || has_version(first, layout.version)));
+    MUST(layout.field.get(first) == now_count && (layout.label == version::none || has_version(first, layout.label)));
   }
 }
 
@@ -247,23 +246,23 @@ void check_conversion(const uuid_layout& from, const uuid_layout& to, const uuid
   if (!can_convert(from, to)) return;
   const auto before = comb_timestamp(a, from);
   auto expected = outcome::done;
-  if (&from != &to && (from.requires_version() || to.requires_version()) && !has_version(a, from.version))
+  if (&from != &to && (from.requires_version() || to.requires_version()) && !has_version(a, from.label))
     expected = outcome::wrong_version;
   else if (from.encoding != to.encoding)
     expected = !before ? outcome::no_time : holds(to, *before) ? outcome::done : outcome::out_of_range;
 
   const conversion done = comb_convert(a, from, to), other = comb_convert(b, from, to);
-  MUST(done.outcome == expected);
+  MUST(done.result == expected);
   if (expected != outcome::done) return;
   const auto after = comb_timestamp(done.id, to);
   if (from.encoding == to.encoding)
     MUST(after == before);
   else
     MUST(*after <= *before && *before - *after < milliseconds{1});
-  if (other.outcome == outcome::done) MUST((a == b) == (done.id == other.id));
+  if (other.result == outcome::done) MUST((a == b) == (done.id == other.id));
   if (can_convert(to, from)) {
     const conversion back = comb_convert(done.id, to, from);
-    MUST(back.outcome == outcome::done && back.id == a);
+    MUST(back.result == outcome::done && back.id == a);
   }
 }
 

@@ -78,7 +78,7 @@ TEST(Convert, KeepsDifferentIdsDifferent) {
       uuid id = i % 2 ? valid_id(from, random) : from.field.set(base, from.field.get(base) / 5000 * 5000 + i);
       if (!from.encoding.decode(from.field.get(id))) continue;
       const conversion converted = comb_convert(id, from, to);
-      ASSERT_EQ(converted.outcome, outcome::done) << from.name << " to " << to.name << ' ' << to_text(id).chars;
+      ASSERT_EQ(converted.result, outcome::done) << from.name << " to " << to.name << ' ' << to_text(id).chars;
       before.insert(id);
       after.insert(converted.id);
     }
@@ -95,7 +95,7 @@ TEST(Convert, ReturnsTheSameIdWhenConvertedBack) {
     for (int i = 0; i < 5000; ++i) {
       const uuid id = valid_id(from, random);
       const conversion back = comb_convert(comb_convert(id, from, to).id, to, from);
-      ASSERT_EQ(back.outcome, outcome::done);
+      ASSERT_EQ(back.result, outcome::done);
       ASSERT_EQ(back.id, id) << from.name << " to " << to.name;
     }
   });
@@ -131,7 +131,7 @@ TEST(Convert, KeepsTheTimeAndTheOrderOfTimes) {
 TEST(Convert, KeepsTheMiddleAndMovesTheRestToWhereTheTimeWas) {
   std::mt19937_64 random(4);
   for_each_pair([&](const uuid_layout& from, const uuid_layout& to) {
-    if (from.version == version::v7 || to.version == version::v7 || from.field.bits == 64) return;
+    if (from.label == version::v7 || to.label == version::v7 || from.field.bits == 64) return;
     for (int i = 0; i < 1000; ++i) {
       const uuid id = valid_id(from, random), converted = comb_convert(id, from, to).id;
       ASSERT_TRUE(std::equal(id.bytes + 6, id.bytes + 10, converted.bytes + 6)) << from.name << " to " << to.name;
@@ -147,7 +147,7 @@ TEST(Convert, InTwoStepsGivesTheSameIdAsInOne) {
     for (const uuid_layout& to : layouts) {
       if (!can_convert(by, to) || !can_convert(from, to)) continue;
       for (int i = 0; i < 200; ++i) {
-        const uuid id = with_version(valid_id(from, random), from.version == version::v7 ? version::v7 : version::v4);
+        const uuid id = with_version(valid_id(from, random), from.label == version::v7 ? version::v7 : version::v4);
         const uuid stop = comb_convert(id, from, by).id;
         ASSERT_EQ(comb_convert(stop, by, to).id, comb_convert(id, from, to).id) << from.name << by.name << to.name;
       }
@@ -161,8 +161,8 @@ TEST(Convert, BetweenPostgresAndV7RequiresTheVersion) {
     for (std::uint64_t variant = 0; variant < 4; ++variant) {
       const uuid id = uuid::from({0x0123456789ab0cde | version << 12, variant << 62 | 0x123456789abcdef});
       const conversion to = comb_convert(id, postgres, v7), back = comb_convert(id, v7, postgres);
-      EXPECT_EQ(to.outcome == outcome::done, version == 4 && variant == 2);
-      EXPECT_EQ(back.outcome == outcome::done, version == 7 && variant == 2);
+      EXPECT_EQ(to.result == outcome::done, version == 4 && variant == 2);
+      EXPECT_EQ(back.result == outcome::done, version == 7 && variant == 2);
       if (version == 4 && variant == 2) {
         EXPECT_STREQ(to_text(to.id).chars, "01234567-89ab-7cde-8123-456789abcdef");
       }
@@ -175,16 +175,16 @@ TEST(Convert, BetweenPostgresAndV7RequiresTheVersion) {
 TEST(Convert, ToRamseyRequiresVersion4) {
   std::mt19937_64 random(8);
   const uuid id = valid_id(named("mssql"), random);
-  EXPECT_EQ(comb_convert(id, named("mssql"), named("ramsey")).outcome, outcome::done);
-  EXPECT_EQ(comb_convert(with_version(id, version::v1), named("mssql"), named("ramsey")).outcome,
+  EXPECT_EQ(comb_convert(id, named("mssql"), named("ramsey")).result, outcome::done);
+  EXPECT_EQ(comb_convert(with_version(id, version::v1), named("mssql"), named("ramsey")).result,
             outcome::wrong_version);
-  EXPECT_EQ(comb_convert(with_version(id, version::v1), named("ramsey"), named("ramsey")).outcome, outcome::done);
+  EXPECT_EQ(comb_convert(with_version(id, version::v1), named("ramsey"), named("ramsey")).result, outcome::done);
 }
 
 TEST(Convert, ToAnotherEncodingRequiresATimeInItsRange) {
   const uuid_layout &legacy = named("legacy"), &sequential = named("sequential_end"), &mssql = named("mssql");
   const auto outcome = [](std::uint64_t count, const uuid_layout& from, const uuid_layout& to) {
-    return comb_convert(from.field.set({}, count), from, to).outcome;
+    return comb_convert(from.field.set({}, count), from, to).result;
   };
   const std::uint64_t ms_1970 = 62'135'596'800'000, day_1970 = std::uint64_t{25'567} << 32;
   EXPECT_EQ(outcome(ms_1970, sequential, mssql), outcome::done);
@@ -193,7 +193,7 @@ TEST(Convert, ToAnotherEncodingRequiresATimeInItsRange) {
   EXPECT_EQ(outcome(low_48 - ms_1970 + 1, mssql, sequential), outcome::out_of_range);
   const auto to_ramsey = [](std::uint64_t count) {
     const uuid id = with_version(first_48.set({}, count), version::v4);
-    return comb_convert(id, named("postgres"), named("ramsey")).outcome;
+    return comb_convert(id, named("postgres"), named("ramsey")).result;
   };
   EXPECT_EQ(to_ramsey(low_48 / 100), outcome::done);
   EXPECT_EQ(to_ramsey(low_48 / 100 + 1), outcome::out_of_range);

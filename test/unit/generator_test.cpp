@@ -140,8 +140,8 @@ TEST(Bits, EachLabelSetsVersionAndVariant) {
   for (const std::uint64_t random : {std::uint64_t{0}, ~std::uint64_t{0}})
     for (const stamp at : {stamp{}, noon + 12'345, max_stamp}) {
       const uuid comb = uuid_from_stamp(at, version::v4, random), v7 = uuid_from_stamp(at, version::v7, random);
-      EXPECT_EQ(comb.version(), 4);
-      EXPECT_EQ(v7.version(), 7);
+      EXPECT_EQ(comb.version_number(), 4);
+      EXPECT_EQ(v7.version_number(), 7);
       EXPECT_TRUE(comb.is_rfc_variant() && v7.is_rfc_variant());
       EXPECT_EQ(stamp_from_uuid(comb), at);
       EXPECT_EQ(stamp_from_uuid(v7), at);

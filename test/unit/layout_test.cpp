@@ -84,7 +84,7 @@ TEST(Layout, SettingATimeChangesOnlyTheBytesOfTheTime) {
     if (one.read_only()) continue;
     uuid changed;
     for (int i = 0; i < 1000; ++i) {
-      const uuid any = any_uuid(random), base = one.requires_version() ? with_version(any, one.version) : any;
+      const uuid any = any_uuid(random), base = one.requires_version() ? with_version(any, one.label) : any;
       const uuid id = comb_set_timestamp(base, between(random, one.encoding.earliest, one.encoding.latest), one);
       for (int byte = 0; byte < 16; ++byte) changed.bytes[byte] |= id.bytes[byte] ^ base.bytes[byte];
     }
@@ -104,10 +104,10 @@ TEST(Layout, NewIdsHaveTheVersionOfTheirLayout) {
   for (const uuid_layout& one : layouts) {
     if (one.read_only()) continue;
     const uuid zeros = uuid_from_number(0, one, {});
-    EXPECT_EQ(zeros.version(), static_cast<int>(one.version)) << one.name;
-    EXPECT_EQ(zeros.is_rfc_variant(), one.version != version::none) << one.name;
+    EXPECT_EQ(zeros.version_number(), static_cast<int>(one.label)) << one.name;
+    EXPECT_EQ(zeros.is_rfc_variant(), one.label != version::none) << one.name;
   }
-  EXPECT_TRUE(has_version(hot_uuid_from_stamp({}, 7, 0), named("hot").version));
+  EXPECT_TRUE(has_version(hot_uuid_from_stamp({}, 7, 0), named("hot").label));
 }
 
 TEST(Layout, RangesEndAtTheHighestNumber) {
@@ -215,7 +215,7 @@ std::string sorted_bytes(const uuid& id, const std::string& name) {
 TEST(Sorted, IdsSortAsTheirStampsInTheLayoutsDatabase) {
   std::mt19937_64 random(7);
   for (const uuid_layout& one : layouts) {
-    if (one.generation != generation::sorted) continue;
+    if (one.generated != generation::sorted) continue;
     for (int i = 0; i < 20'000; ++i) {
       // Neighbouring stamps at a random time, and at the end of a tick, of a day of ticks, and of a millisecond.
       stamp a = stamp_from_time(between(random, noon, noon + days{3})) + random() % 66;
@@ -232,7 +232,7 @@ TEST(Sorted, IdsSortAsTheirStampsInTheLayoutsDatabase) {
 TEST(Sorted, IdsContainTheTimeOfTheStampAndTheVersion) {
   std::mt19937_64 random(8);
   for (const uuid_layout& one : layouts) {
-    if (one.generation != generation::sorted) continue;
+    if (one.generated != generation::sorted) continue;
     for (int i = 0; i < 10'000; ++i) {
       const stamp at = stamp_from_time(between(random, sys_micros{}, noon)) + random() % 66;
       const uuid id = uuid_from_stamp(at, one, any_uuid(random));
@@ -240,7 +240,7 @@ TEST(Sorted, IdsContainTheTimeOfTheStampAndTheVersion) {
       ASSERT_LE(*comb_timestamp(id, one), time_from_stamp(at)) << one.name;
       ASSERT_LT(at - stamp_from_number(number_from_stamp(at, one), one), std::uint64_t{1} << one.encoding.rest_bits)
           << one.name;
-      ASSERT_TRUE(one.version == version::none || has_version(id, one.version)) << one.name;
+      ASSERT_TRUE(one.label == version::none || has_version(id, one.label)) << one.name;
     }
   }
 }
@@ -258,7 +258,7 @@ TEST(Sorted, OnlyStampAndVersionAreNotRandom) {
                                                     {"sequential_end", "00000000-0000-0000-ffff-ffffffffffff"},
                                                     {"ticks", "ffffffff-ffff-ffff-e000-000000000000"}};
   for (const uuid_layout& one : layouts) {
-    if (one.generation != generation::sorted) continue;
+    if (one.generated != generation::sorted) continue;
     for (const stamp at : {stamp_from_time(noon), stamp_from_time(noon) + 12'345}) {
       const uuid zeros = uuid_from_stamp(at, one, {}), ones = uuid_from_stamp(at, one, uuid::from({~0ull, ~0ull}));
       const uuid same = uuid::from({~(zeros.high() ^ ones.high()), ~(zeros.low() ^ ones.low())});

@@ -39,7 +39,7 @@ TEST(Mask, ChangesOnlyTheTimeAndTheVersion) {
     const mask_key key = any_key(random);
     const uuid id = any_id(random, version::v7);
     const uuid masked = *mask(id, key);
-    ASSERT_EQ(masked.version(), 4);
+    ASSERT_EQ(masked.version_number(), 4);
     ASSERT_TRUE(masked.is_rfc_variant());
     ASSERT_EQ(masked.low(), id.low());
     ASSERT_EQ(masked.high() & 0xfff, id.high() & 0xfff);
@@ -88,7 +88,7 @@ TEST(Mask, WrongKeyGivesAnotherId) {
   const std::optional<uuid> other = unmask(masked, any_key(random));
   ASSERT_TRUE(other);
   EXPECT_NE(other, id);
-  EXPECT_EQ(other->version(), 7);
+  EXPECT_EQ(other->version_number(), 7);
 }
 
 }  // namespace

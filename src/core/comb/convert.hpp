@@ -20,7 +20,7 @@ namespace comb {
 // not back: several numbers would become one. Layout "v7" is layout "postgres" with another version.
 constexpr bool can_convert(const uuid_layout& from, const uuid_layout& to) noexcept {
   if (from.read_only() || to.read_only() || from.needs_shard() || to.needs_shard()) return false;
-  if (from.version != to.version && (from.requires_version() || to.requires_version()))
+  if (from.label != to.label && (from.requires_version() || to.requires_version()))
     return from.field == to.field && from.encoding == to.encoding;
   return from.encoding == to.encoding || (from.encoding == net_ms && to.encoding == unix_ms) ||
          (from.encoding == unix_ms && to.encoding == net_ms) ||
@@ -43,7 +43,7 @@ enum class outcome : std::uint8_t {
 };
 
 struct conversion {
-  comb::outcome outcome;
+  outcome result;
   uuid id;
 };
 
@@ -52,8 +52,8 @@ struct conversion {
 constexpr conversion comb_convert(const uuid& id, const uuid_layout& from, const uuid_layout& to) noexcept {
   // An id that lacks the version of its layout would not be read in the other one.
   if (&from != &to && (from.requires_version() || to.requires_version())) {
-    if (!has_version(id, from.version)) return {outcome::wrong_version, {}};
-    if (from.version != to.version) return {outcome::done, with_version(id, to.version)};
+    if (!has_version(id, from.label)) return {outcome::wrong_version, {}};
+    if (from.label != to.label) return {outcome::done, with_version(id, to.label)};
   }
 
   std::uint64_t number = from.field.get(id);

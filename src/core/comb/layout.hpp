@@ -31,13 +31,13 @@ struct uuid_layout {
   const char* name;  // as SQL functions take it
   const time_field& field;
   const time_encoding& encoding;
-  comb::version version;
-  comb::labels labels;
-  comb::generation generation;
+  version label;         // the version of new ids
+  labels labelled;       // which ids have it
+  generation generated;  // how comb_generate makes an id
 
-  constexpr bool read_only() const noexcept { return generation == comb::generation::none; }
-  constexpr bool needs_shard() const noexcept { return generation == comb::generation::hot; }
-  constexpr bool requires_version() const noexcept { return labels == comb::labels::all_ids; }
+  constexpr bool read_only() const noexcept { return generated == generation::none; }
+  constexpr bool needs_shard() const noexcept { return generated == generation::hot; }
+  constexpr bool requires_version() const noexcept { return labelled == labels::all_ids; }
 };
 
 inline constexpr uuid_layout layouts[] = {
@@ -70,7 +70,7 @@ constexpr const uuid_layout* find_layout(std::string_view name) noexcept {
 
 // Whether an id has the version that a layout requires.
 constexpr bool can_have_layout(const uuid& id, const uuid_layout& layout) noexcept {
-  return !layout.requires_version() || has_version(id, layout.version, layout.field.version_shift);
+  return !layout.requires_version() || has_version(id, layout.label, layout.field.version_shift);
 }
 
 }  // namespace comb

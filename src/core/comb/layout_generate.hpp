@@ -27,8 +27,8 @@ constexpr stamp stamp_from_number(std::uint64_t number, const uuid_layout& layou
 
 // A new id from a number and 128 random bits.
 constexpr uuid uuid_from_number(std::uint64_t number, const uuid_layout& layout, const uuid& random) noexcept {
-  if (layout.version == version::none) return layout.field.set(random, number);
-  return layout.field.set(with_version(random, layout.version), number);
+  if (layout.label == version::none) return layout.field.set(random, number);
+  return layout.field.set(with_version(random, layout.label), number);
 }
 
 // The bits of `value`, moved down past the bits that are set in `taken`.
@@ -49,7 +49,7 @@ constexpr std::uint32_t fit_around(std::uint32_t taken, std::uint32_t value) noe
 // compares next, except those of version and variant. So ids with the same number ascend in that database as well.
 constexpr uuid uuid_from_stamp(stamp from, const uuid_layout& layout, const uuid& random) noexcept {
   constexpr uuid version_bits = uuid::from({.high = 0xf000, .low = std::uint64_t{3} << 62});
-  const std::uint32_t taken = layout.version == version::none ? 0 : layout.field.get_following(version_bits);
+  const std::uint32_t taken = layout.label == version::none ? 0 : layout.field.get_following(version_bits);
   const int unused = 32 - layout.encoding.rest_bits;
   const std::uint32_t mask = fit_around(taken, ~std::uint32_t{0} << unused);
 

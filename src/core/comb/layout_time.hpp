@@ -26,7 +26,7 @@ constexpr bool holds(const uuid_layout& layout, sys_micros at) noexcept {
 // The id with its time overwritten, and with the version that the layout requires. The layout must be able to contain
 // `at`.
 constexpr uuid comb_set_timestamp(const uuid& base, sys_micros at, const uuid_layout& layout) noexcept {
-  const uuid id = layout.requires_version() ? with_version(base, layout.version) : base;
+  const uuid id = layout.requires_version() ? with_version(base, layout.label) : base;
   return layout.field.set(id, layout.encoding.encode(at));
 }
 

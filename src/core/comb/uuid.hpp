@@ -37,7 +37,7 @@ struct uuid {
   constexpr std::uint64_t low() const noexcept { return big_endian(std::bit_cast<halves>(*this).low); }
 
   // The 4 bits of the version. They have a meaning only in the RFC's variant.
-  constexpr int version() const noexcept { return static_cast<int>(high() >> 12 & 0xf); }
+  constexpr int version_number() const noexcept { return static_cast<int>(high() >> 12 & 0xf); }
 
   // Whether the variant bits are those of RFC 9562, which are binary 10.
   constexpr bool is_rfc_variant() const noexcept { return low() >> 62 == 2; }
