@@ -103,7 +103,7 @@ COMB_FUNCTION(comb_generate) {
       return uuid_result(next_process_ticks(layout));
     case generation::sorted:
       return next_uuid(random_uuid, [&layout](stamp next, const uuid& random) {
-        layout_time(to_timestamptz(next), layout);
+        check_layout_time(to_timestamptz(next), layout);
         return uuid_from_stamp(next, layout, random);
       });
     case generation::hot:

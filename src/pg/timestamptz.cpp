@@ -30,9 +30,13 @@ sys_micros hot_time(TimestampTz at) {
   return from_unix_micros(static_cast<std::int64_t>(micros % static_cast<std::uint64_t>(period.count())));
 }
 
-sys_micros layout_time(TimestampTz at, const uuid_layout& layout) {
+void check_layout_time(TimestampTz at, const uuid_layout& layout) {
   if (at < to_timestamptz(layout.encoding.earliest) || at > to_timestamptz(layout.encoding.latest))
     report_time_out_of_range(layout, psprintf("It is %s.", timestamptz_to_str(at)));
+}
+
+sys_micros layout_time(TimestampTz at, const uuid_layout& layout) {
+  check_layout_time(at, layout);
   return clamped_time(at);
 }
 

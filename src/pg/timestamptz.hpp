@@ -40,6 +40,9 @@ sys_micros stamp_time(TimestampTz at);
 sys_micros hot_time(TimestampTz at);
 sys_micros layout_time(TimestampTz at, const uuid_layout& layout);
 
+// Raises the same error if an id of the layout cannot contain the time.
+void check_layout_time(TimestampTz at, const uuid_layout& layout);
+
 // Raises the error that a layout cannot contain a time. `detail` says which time.
 [[noreturn]] void report_time_out_of_range(const uuid_layout& layout, const char* detail);
 
