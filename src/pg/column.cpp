@@ -41,11 +41,6 @@ namespace {
 bool index_timestamps = true;
 table_planning_hook next_hook = nullptr;
 
-template <class Result>
-Result* as(void* node) {
-  return static_cast<Result*>(node);
-}
-
 // ---- calls of comb_timestamp() and hot_timestamp() ------------------------------------------------------------------
 
 // A function of SQL that returns the boundary of a time, and the rule of the core that it is for.
@@ -100,7 +95,7 @@ call read_call(void* node) {
 // ---- boundaries of times -------------------------------------------------------------------------------------------
 
 Node* uuid_constant(const uuid& id) {
-  return reinterpret_cast<Node*>(makeConst(UUIDOID, -1, InvalidOid, UUID_LEN, uuid_result(id), false, false));
+  return as<Node>(makeConst(UUIDOID, -1, InvalidOid, UUID_LEN, uuid_result(id), false, false));
 }
 
 // The call of a boundary function in the schema of `sibling`, which is another function of comb. Null if the function
@@ -111,7 +106,7 @@ Node* boundary_call(const boundary& function, Oid sibling, Node* argument) {
       GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid, CStringGetDatum(function.name),
                       PointerGetDatum(buildoidvector(&type, 1)), ObjectIdGetDatum(get_func_namespace(sibling)));
   if (!OidIsValid(found) || code_of(found) != function.code) return nullptr;
-  return reinterpret_cast<Node*>(
+  return as<Node>(
       makeFuncExpr(found, UUIDOID, list_make1(copyObjectImpl(argument)), InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL));
 }
 
@@ -132,7 +127,7 @@ bool is_far_from_limits(const Const* time) {
   return days > -2'400'000 && days < 100'000'000;  // from -4571 to 275790
 }
 
-bool is_null(const Node* node) { return IsA(node, Const) && reinterpret_cast<const Const*>(node)->constisnull; }
+bool is_null(const Node* node) { return IsA(node, Const) && as<Const>(node)->constisnull; }
 
 // Whether an expression has one value during the query. A condition with a column of another table stays as it is: the
 // planner may need it for an index on that column, or for a hash join.
@@ -145,9 +140,8 @@ Node* fixed_time(Node* time) {
   if (type == TIMESTAMPTZOID) return time;
   if (type != DATEOID && type != TIMESTAMPOID) return nullptr;
   if (IsA(time, Const) && !is_far_from_limits(as<Const>(time))) return nullptr;
-  return reinterpret_cast<Node*>(makeFuncExpr(type == DATEOID ? F_TIMESTAMPTZ_DATE : F_TIMESTAMPTZ_TIMESTAMP,
-                                              TIMESTAMPTZOID, list_make1(copyObjectImpl(time)), InvalidOid, InvalidOid,
-                                              COERCE_IMPLICIT_CAST));
+  return as<Node>(makeFuncExpr(type == DATEOID ? F_TIMESTAMPTZ_DATE : F_TIMESTAMPTZ_TIMESTAMP, TIMESTAMPTZOID,
+                               list_make1(copyObjectImpl(time)), InvalidOid, InvalidOid, COERCE_IMPLICIT_CAST));
 }
 
 // ---- conditions on ids ---------------------------------------------------------------------------------------------
@@ -241,7 +235,7 @@ bool has_key_on_call(Oid table) {
   foreach (cell, RelationGetIndexList(relation)) {
     Relation index = index_open(lfirst_oid(cell), AccessShareLock);
     found = found || one_is_call(RelationGetIndexExpressions(index)) ||
-            contains_call(reinterpret_cast<Node*>(RelationGetIndexPredicate(index)), nullptr);
+            contains_call(as<Node>(RelationGetIndexPredicate(index)), nullptr);
     index_close(index, NoLock);
   }
   table_close(relation, NoLock);
@@ -365,9 +359,7 @@ List* replaced(tables& of, List* conditions, bool joined_by_and) {
   return result;
 }
 
-Node* replaced(tables& of, Node* conditions) {
-  return reinterpret_cast<Node*>(replaced(of, reinterpret_cast<List*>(conditions), true));
-}
+Node* replaced(tables& of, Node* conditions) { return as<Node>(replaced(of, as<List>(conditions), true)); }
 
 void replace_in(tables& of, Node* join_tree) {
   if (join_tree == nullptr) return;
@@ -386,7 +378,7 @@ void replace_in(tables& of, Node* join_tree) {
 
 void replace_conditions(PlannerInfo* root) {
   tables of{root};
-  replace_in(of, reinterpret_cast<Node*>(root->parse->jointree));
+  replace_in(of, as<Node>(root->parse->jointree));
   // Row-level security, and views with security_barrier that can be updated.
   ListCell *entry, *cell;
   foreach (entry, root->parse->rtable)
@@ -406,7 +398,7 @@ struct index_by_time {
 // index.
 void estimate_cost(PlannerInfo* root, IndexPath* path, double loop_count, Cost* startup, Cost* total,
                    Selectivity* selectivity, double* correlation, double* pages) {
-  path->indexinfo = reinterpret_cast<index_by_time*>(path->indexinfo)->real;
+  path->indexinfo = as<index_by_time>(path->indexinfo)->real;
   reinterpret_cast<amcostestimate_function>(path->indexinfo->amcostestimate)(root, path, loop_count, startup, total,
                                                                              selectivity, correlation, pages);
 }
@@ -469,8 +461,8 @@ void add_orders(PlannerInfo* root, RelOptInfo* rel) {
   ListCell* cell;
   foreach (cell, root->processed_tlist) {
     const auto* wanted = lfirst_node(TargetEntry, cell);
-    if (wanted->ressortgroupref == 0 || exprType(reinterpret_cast<Node*>(wanted->expr)) != TIMESTAMPTZOID) continue;
-    Node* time = for_child(root, rel->relid, reinterpret_cast<Node*>(wanted->expr));
+    if (wanted->ressortgroupref == 0 || exprType(as<Node>(wanted->expr)) != TIMESTAMPTZOID) continue;
+    Node* time = for_child(root, rel->relid, as<Node>(wanted->expr));
     if (read_call(time).of != nullptr) added = list_concat(added, indexes_by_time(rel, time));
   }
   rel->indexlist = list_concat(rel->indexlist, added);

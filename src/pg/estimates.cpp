@@ -38,8 +38,8 @@ struct comparison {
 };
 
 Node* strip_relabels(void* node) {
-  while (IsA(node, RelabelType)) node = reinterpret_cast<Node*>(static_cast<RelabelType*>(node)->arg);
-  return static_cast<Node*>(node);
+  while (IsA(node, RelabelType)) node = as<Node>(as<RelabelType>(node)->arg);
+  return as<Node>(node);
 }
 
 // Reads a comparison of uuids by <, <=, >= or >, with a relation's column on the given side. Returns false for others.
@@ -47,11 +47,11 @@ bool read_comparison(const OpExpr* clause, Index relid, bool column_on_left, com
   void* left = linitial(clause->args);
   void* right = lsecond(clause->args);
   void* operand = column_on_left ? left : right;
-  result.column = reinterpret_cast<Var*>(strip_relabels(operand));
+  result.column = as<Var>(strip_relabels(operand));
   if (!IsA(result.column, Var) || result.column->varno != static_cast<int>(relid) || result.column->varlevelsup != 0 ||
-      exprType(static_cast<Node*>(operand)) != UUIDOID)
+      exprType(as<Node>(operand)) != UUIDOID)
     return false;
-  result.other = static_cast<Node*>(column_on_left ? right : left);
+  result.other = as<Node>(column_on_left ? right : left);
   result.op = column_on_left ? clause->opno : get_commutator(clause->opno);
   if (!OidIsValid(result.op)) return false;
   result.function = column_on_left && OidIsValid(clause->opfuncid) ? clause->opfuncid : get_opcode(result.op);
@@ -65,7 +65,7 @@ bool read_comparison(const OpExpr* clause, Index relid, bool column_on_left, com
 bool is_cheap(Node* expression) {
   expression = strip_relabels(expression);
   return IsA(expression, Const) || IsA(expression, Param) ||
-         (IsA(expression, FuncExpr) && has_boundary_support(reinterpret_cast<FuncExpr*>(expression)->funcid));
+         (IsA(expression, FuncExpr) && has_boundary_support(as<FuncExpr>(expression)->funcid));
 }
 
 // The constant that the planner knows for the other side of a comparison, or null. It knows one for now() and for the
@@ -79,8 +79,7 @@ const Const* known_constant(PlannerInfo* root, comparison& clause) {
     const MemoryContext caller = MemoryContextSwitchTo(root->planner_cxt);
     value = estimate_expression_value(root, value);
     MemoryContextSwitchTo(caller);
-    if (IsA(value, Const) && !reinterpret_cast<const Const*>(value)->constisnull)
-      clause.constant = reinterpret_cast<const Const*>(value);
+    if (IsA(value, Const) && !as<Const>(value)->constisnull) clause.constant = as<Const>(value);
   }
   return clause.constant;
 }
@@ -129,13 +128,12 @@ void forget(void*) { seen = {}; }
 
 void start_with(const PlannerInfo* root) {
   const auto allocate = [root](std::size_t size) { return MemoryContextAllocZero(root->planner_cxt, size); };
-  auto* at_end = static_cast<MemoryContextCallback*>(allocate(sizeof(MemoryContextCallback)));
+  auto* at_end = as<MemoryContextCallback>(allocate(sizeof(MemoryContextCallback)));
   at_end->func = forget;
   seen = {};
   MemoryContextRegisterResetCallback(root->planner_cxt, at_end);
   const int relations = root->simple_rel_array_size;
-  seen = {root, static_cast<comparisons*>(allocate(sizeof(comparisons) * static_cast<std::size_t>(relations))),
-          relations, 1};
+  seen = {root, as<comparisons>(allocate(sizeof(comparisons) * static_cast<std::size_t>(relations))), relations, 1};
 }
 
 void add(comparisons& found, const comparison& clause, MemoryContext memory) {
@@ -151,17 +149,16 @@ void add(comparisons& found, const comparison& clause, MemoryContext memory) {
 // Collects the comparisons in a clause, below any depth of AND, OR, NOT and IS TRUE.
 void collect(comparisons& found, Node* clause, Index relid, MemoryContext memory) {
   if (IsA(clause, RestrictInfo)) {
-    const auto* restriction = reinterpret_cast<const RestrictInfo*>(clause);
-    clause = reinterpret_cast<Node*>(restriction->orclause ? restriction->orclause : restriction->clause);
+    const auto* restriction = as<RestrictInfo>(clause);
+    clause = as<Node>(restriction->orclause ? restriction->orclause : restriction->clause);
   }
-  if (IsA(clause, BooleanTest)) clause = reinterpret_cast<Node*>(reinterpret_cast<BooleanTest*>(clause)->arg);
+  if (IsA(clause, BooleanTest)) clause = as<Node>(as<BooleanTest>(clause)->arg);
   if (IsA(clause, BoolExpr)) {
     ListCell* cell;
-    foreach (cell, reinterpret_cast<BoolExpr*>(clause)->args)
-      collect(found, static_cast<Node*>(lfirst(cell)), relid, memory);
+    foreach (cell, as<BoolExpr>(clause)->args) collect(found, as<Node>(lfirst(cell)), relid, memory);
     return;
   }
-  const auto* op = reinterpret_cast<const OpExpr*>(clause);
+  const auto* op = as<OpExpr>(clause);
   if (!IsA(clause, OpExpr) || list_length(op->args) != 2) return;
   for (const bool column_on_left : {true, false}) {
     comparison result;
@@ -179,7 +176,7 @@ comparisons& comparisons_of(const PlannerInfo* root, const RelOptInfo* rel) {
   found.count = found.next = 0;
   ListCell* cell;
   for (const List* list : clauses)
-    foreach (cell, list) collect(found, static_cast<Node*>(lfirst(cell)), rel->relid, root->planner_cxt);
+    foreach (cell, list) collect(found, as<Node>(lfirst(cell)), rel->relid, root->planner_cxt);
   std::sort(found.begin(), found.end(),
             [](const comparison& a, const comparison& b) { return std::less<>{}(a.column, b.column); });
   std::copy(clauses, clauses + 2, found.clauses);
@@ -191,7 +188,7 @@ comparisons& comparisons_of(const PlannerInfo* root, const RelOptInfo* rel) {
 // contains, so the node is recognized by its address. Returns null if no clause contains it. The one after the last
 // found is tried first, because most clauses are estimated in the order of their nodes.
 comparison* find_comparison(comparisons& of, const VariableStatData* examined) {
-  const auto* column = reinterpret_cast<const Var*>(examined->var);
+  const auto* column = as<Var>(examined->var);
   comparison* found = of.first + of.next;
   if (of.next >= of.count || found->column != column)
     found = std::lower_bound(of.begin(), of.end(), column, [](const comparison& a, const Var* node) {
@@ -240,7 +237,7 @@ bool estimate_share(PlannerInfo* root, VariableStatData& column, const compariso
   if (in_histogram < 0) return false;
   double listed;
   const double listed_matches = mcv_selectivity(&column, &function, InvalidOid, constant->constvalue, true, &listed);
-  const auto* stats = reinterpret_cast<const FormData_pg_statistic*>(GETSTRUCT(column.statsTuple));
+  const auto* stats = as<FormData_pg_statistic>(GETSTRUCT(column.statsTuple));
   share = (1 - stats->stanullfrac - listed) * in_histogram + listed_matches;
   CLAMP_PROBABILITY(share);
   return true;
@@ -252,7 +249,7 @@ bool estimate_share(PlannerInfo* root, VariableStatData& column, const compariso
 // Frequencies are float4, which is too coarse for a short range of a large table. So each value is listed twice, the
 // second time with the rest of its frequency.
 HeapTuple statistics_for(HeapTuple own, double before) {
-  const auto* stats = reinterpret_cast<const FormData_pg_statistic*>(GETSTRUCT(own));
+  const auto* stats = as<FormData_pg_statistic>(GETSTRUCT(own));
   const double after = 1 - stats->stanullfrac - before;
   const auto first_part = [](double frequency) { return static_cast<float4>(frequency); };
   Datum frequencies[] = {Float4GetDatum(first_part(before)), Float4GetDatum(first_part(before - first_part(before))),
@@ -321,11 +318,11 @@ bool replace_statistics(PlannerInfo* root, RangeTblEntry* entry, AttrNumber attr
   // statistics.
   Var column = *clause.column;
   VariableStatData own;
-  examine_variable(root, reinterpret_cast<Node*>(&column), 0, &own);
+  examine_variable(root, as<Node>(&column), 0, &own);
   double share;
   const bool estimated = HeapTupleIsValid(own.statsTuple) && estimate_share(root, own, clause, constant, share);
   if (estimated) {
-    const auto* stats = reinterpret_cast<const FormData_pg_statistic*>(GETSTRUCT(own.statsTuple));
+    const auto* stats = as<FormData_pg_statistic>(GETSTRUCT(own.statsTuple));
     examined->statsTuple = statistics_for(own.statsTuple, clause.isgt ? 1 - stats->stanullfrac - share : share);
     examined->freefunc = heap_freetuple;
   }

@@ -73,6 +73,16 @@ inline LocalTransactionId local_transaction(const PGPROC* process) { return proc
 // which Citus and the like commit on other servers, and so later than local_transaction() is 0.
 inline LocalTransactionId locked_transaction(const PGPROC* process) { return process->fpLocalTransactionId; }
 
+// What a pointer points to. PostgreSQL passes most nodes as Node*, and the members of lists as void*.
+template <class Type>
+Type* as(void* object) {
+  return static_cast<Type*>(object);
+}
+template <class Type>
+const Type* as(const void* object) {
+  return static_cast<const Type*>(object);
+}
+
 // Calls a function for each part of an expression, or of a query and its subqueries, until it returns true.
 using node_visitor = bool (*)(Node*, void*);
 #if PG_VERSION_NUM >= 160000
