@@ -243,8 +243,9 @@ bool estimate_share(PlannerInfo* root, VariableStatData& column, const compariso
   return true;
 }
 
-// A row of pg_statistic that contains only the fractions of rows before and after a constant, as the frequencies of
-// most common values. The nil uuid stands for all rows before the constant, and the max uuid for all rows after it.
+// The column's row of pg_statistic, with the fractions of rows before and after a constant in place of its lists of
+// values: they are the frequencies of two most common values. The nil uuid stands for all rows before the constant, and
+// the max uuid for all rows after it.
 //
 // Frequencies are float4, which is too coarse for a short range of a large table. So each value is listed twice, the
 // second time with the rest of its frequency.
@@ -258,16 +259,11 @@ HeapTuple statistics_for(HeapTuple own, double before) {
   Datum ids[] = {PointerGetDatum(&first), PointerGetDatum(&first), PointerGetDatum(&last), PointerGetDatum(&last)};
 
   Datum values[Natts_pg_statistic] = {};
-  bool nulls[Natts_pg_statistic] = {};
-  values[Anum_pg_statistic_starelid - 1] = ObjectIdGetDatum(stats->starelid);
-  values[Anum_pg_statistic_staattnum - 1] = Int16GetDatum(stats->staattnum);
-  values[Anum_pg_statistic_stainherit - 1] = BoolGetDatum(stats->stainherit);
-  values[Anum_pg_statistic_stanullfrac - 1] = Float4GetDatum(stats->stanullfrac);
-  values[Anum_pg_statistic_stawidth - 1] = Int32GetDatum(stats->stawidth);
-  values[Anum_pg_statistic_stadistinct - 1] = Float4GetDatum(stats->stadistinct);
-  for (int i = 0; i < STATISTIC_NUM_SLOTS; ++i) {
-    nulls[Anum_pg_statistic_stanumbers1 - 1 + i] = i > 0;
-    nulls[Anum_pg_statistic_stavalues1 - 1 + i] = i > 0;
+  bool nulls[Natts_pg_statistic] = {}, replaced[Natts_pg_statistic] = {};
+  for (int slot = 0; slot < STATISTIC_NUM_SLOTS; ++slot) {
+    for (const int first : {Anum_pg_statistic_stakind1, Anum_pg_statistic_stanumbers1, Anum_pg_statistic_stavalues1})
+      replaced[first - 1 + slot] = true;
+    nulls[Anum_pg_statistic_stanumbers1 - 1 + slot] = nulls[Anum_pg_statistic_stavalues1 - 1 + slot] = slot > 0;
   }
   values[Anum_pg_statistic_stakind1 - 1] = Int16GetDatum(STATISTIC_KIND_MCV);
   values[Anum_pg_statistic_stanumbers1 - 1] = PointerGetDatum(
@@ -276,7 +272,7 @@ HeapTuple statistics_for(HeapTuple own, double before) {
       PointerGetDatum(construct_array(ids, lengthof(ids), UUIDOID, UUID_LEN, false, TYPALIGN_CHAR));
 
   Relation catalog = table_open(StatisticRelationId, AccessShareLock);
-  HeapTuple row = heap_form_tuple(RelationGetDescr(catalog), values, nulls);
+  HeapTuple row = heap_modify_tuple(own, RelationGetDescr(catalog), values, nulls, replaced);
   table_close(catalog, AccessShareLock);
   return row;
 }
