@@ -72,9 +72,9 @@ Var* id_column(void* node) {
   return IsA(node, Var) && as<Var>(node)->varlevelsup == 0 && as<Var>(node)->varattno > 0 ? as<Var>(node) : nullptr;
 }
 
-// A call of a reader with a column as its argument. `of` is null if an expression is no such call.
+// A call of a reader with a column as its argument. `callee` is null if an expression is no such call.
 struct call {
-  const reader* of = nullptr;
+  const reader* callee = nullptr;
   Oid function;
   Node* id;
 };
@@ -157,7 +157,7 @@ List* compared(Oid op, Node* id, Node* with) {
   set_opfuncid(clause);
   return list_make1(clause);
 }
-List* from(Node* id, Node* first) { return compared(uuid_ge, id, first); }
+List* at_or_after(Node* id, Node* first) { return compared(uuid_ge, id, first); }
 List* before(Node* id, Node* end) { return compared(uuid_lt, id, end); }
 List* both(List* one, List* other) { return one == NIL || other == NIL ? NIL : list_concat(one, other); }
 
@@ -172,7 +172,7 @@ List* within_constant(Node* id, const Const* range) {
     const sys_micros at = clamped_time(DatumGetTimestampTz(end.val));
     return uuid_constant(after ? comb_boundary_after(at) : comb::comb_boundary(at));
   };
-  List* after_start = first.infinite ? NIL : from(id, boundary_at(first, !first.inclusive));
+  List* after_start = first.infinite ? NIL : at_or_after(id, boundary_at(first, !first.inclusive));
   List* before_end = last.infinite ? NIL : before(id, boundary_at(last, last.inclusive));
   return list_concat(after_start, before_end);
 }
@@ -184,7 +184,7 @@ List* within(Oid sibling, Node* id, Node* range) {
   if (IsA(range, Const)) return within_constant(id, as<Const>(range));
   if (exprType(range) != TSTZRANGEOID)
     range = as<Node>(makeRelabelType(as<Expr>(range), TSTZRANGEOID, -1, InvalidOid, COERCE_IMPLICIT_CAST));
-  return both(from(id, boundary_call(lower, sibling, range)), before(id, boundary_call(upper, sibling, range)));
+  return both(at_or_after(id, boundary_call(lower, sibling, range)), before(id, boundary_call(upper, sibling, range)));
 }
 
 Oid time_order() { return lookup_type_cache(TIMESTAMPTZOID, TYPECACHE_BTREE_OPFAMILY)->btree_opf; }
@@ -193,19 +193,19 @@ Oid time_order() { return lookup_type_cache(TIMESTAMPTZOID, TYPECACHE_BTREE_OPFA
 List* compared_with_time(const call& time, int strategy, Node* at) {
   at = fixed_time(at);
   if (at == nullptr) return NIL;
-  const auto boundary_at = [&] { return boundary_of(time.of->at, time.function, at); };
-  const auto boundary_after = [&] { return boundary_of(time.of->after, time.function, at); };
+  const auto boundary_at = [&] { return boundary_of(time.callee->at, time.function, at); };
+  const auto boundary_after = [&] { return boundary_of(time.callee->after, time.function, at); };
   switch (strategy) {
     case BTLessStrategyNumber:
       return before(time.id, boundary_at());
     case BTLessEqualStrategyNumber:
       return before(time.id, boundary_after());
     case BTEqualStrategyNumber:
-      return both(from(time.id, boundary_at()), before(time.id, boundary_after()));
+      return both(at_or_after(time.id, boundary_at()), before(time.id, boundary_after()));
     case BTGreaterEqualStrategyNumber:
-      return from(time.id, boundary_at());
+      return at_or_after(time.id, boundary_at());
     case BTGreaterStrategyNumber:
-      return from(time.id, boundary_after());
+      return at_or_after(time.id, boundary_after());
     default:
       return NIL;
   }
@@ -217,13 +217,13 @@ List* compared_with_time(const call& time, int strategy, Node* at) {
 // predicate. So a table that has one keeps its conditions.
 
 bool contains_call(Node* node, void*) {
-  return node != nullptr && (read_call(node).of != nullptr || visit_parts(node, contains_call));
+  return node != nullptr && (read_call(node).callee != nullptr || visit_parts(node, contains_call));
 }
 
 bool one_is_call(List* expressions) {
   ListCell* cell;
   foreach (cell, expressions)
-    if (read_call(lfirst(cell)).of != nullptr) return true;
+    if (read_call(lfirst(cell)).callee != nullptr) return true;
   return false;
 }
 
@@ -242,22 +242,22 @@ bool has_key_on_call(Oid table) {
   return found;
 }
 
-// The tables of a query of which it is known whether they keep their conditions.
-struct tables {
+// The tables of a query that have been looked at, and those of them that keep their conditions.
+struct table_sets {
   const PlannerInfo* root;
-  Bitmapset* known = nullptr;
+  Bitmapset* seen = nullptr;
   Bitmapset* kept = nullptr;
 };
 
-bool may_replace(tables& of, const Node* id) {
-  const int number = id_column(const_cast<Node*>(id))->varno;
-  const RangeTblEntry* entry = of.root->simple_rte_array[number];
+bool may_replace(table_sets& tables, Node* id) {
+  const int number = id_column(id)->varno;
+  const RangeTblEntry* entry = tables.root->simple_rte_array[number];
   if (entry->rtekind != RTE_RELATION) return false;
-  if (!bms_is_member(number, of.known)) {
-    of.known = bms_add_member(of.known, number);
-    if (has_key_on_call(entry->relid)) of.kept = bms_add_member(of.kept, number);
+  if (!bms_is_member(number, tables.seen)) {
+    tables.seen = bms_add_member(tables.seen, number);
+    if (has_key_on_call(entry->relid)) tables.kept = bms_add_member(tables.kept, number);
   }
-  return !bms_is_member(number, of.kept);
+  return !bms_is_member(number, tables.kept);
 }
 
 // ---- the conditions of a query -------------------------------------------------------------------------------------
@@ -299,27 +299,27 @@ List* for_range_operator(const binary& condition) {
 }
 
 // call op at, at op call, call <@ range and range @> call.
-List* for_comparison(tables& of, binary condition) {
+List* for_comparison(table_sets& tables, binary condition) {
   if (!OidIsValid(condition.op)) return NIL;
   call time = read_call(condition.left);
-  if (time.of == nullptr) {
+  if (time.callee == nullptr) {
     time = read_call(condition.right);
-    if (time.of == nullptr) return NIL;
+    if (time.callee == nullptr) return NIL;
     std::swap(condition.left, condition.right);
     condition.op = get_commutator(condition.op);
     if (!OidIsValid(condition.op)) return NIL;
   }
-  if (!may_replace(of, time.id)) return NIL;
+  if (!may_replace(tables, time.id)) return NIL;
   if (get_opcode(condition.op) == F_ELEM_CONTAINED_BY_RANGE)
-    return time.of->code == ::comb_timestamp ? within(time.function, time.id, condition.right) : NIL;
+    return time.callee->code == ::comb_timestamp ? within(time.function, time.id, condition.right) : NIL;
   return compared_with_time(time, get_op_opfamily_strategy(condition.op, time_order()), condition.right);
 }
 
 // (call, ...) < (at, ...), the condition of a page in keyset pagination. Its first members may be equal, so call <= at
 // follows from it, and is added to it.
-List* for_rows(tables& of, RowCompareExpr* rows) {
+List* for_rows(table_sets& tables, RowCompareExpr* rows) {
   const call time = read_call(linitial(rows->largs));
-  if (time.of == nullptr || !may_replace(of, time.id)) return NIL;
+  if (time.callee == nullptr || !may_replace(tables, time.id)) return NIL;
   int strategy = get_op_opfamily_strategy(linitial_oid(rows->opnos), time_order());
   if (strategy == BTLessStrategyNumber) strategy = BTLessEqualStrategyNumber;
   if (strategy == BTGreaterStrategyNumber) strategy = BTGreaterEqualStrategyNumber;
@@ -328,17 +328,17 @@ List* for_rows(tables& of, RowCompareExpr* rows) {
 }
 
 // What replaces a condition, or an empty list.
-List* replacement(tables& of, Node* condition) {
-  if (IsA(condition, RowCompareExpr)) return for_rows(of, as<RowCompareExpr>(condition));
+List* replacement(table_sets& tables, Node* condition) {
+  if (IsA(condition, RowCompareExpr)) return for_rows(tables, as<RowCompareExpr>(condition));
   const binary operands = read_binary(condition);
   if (!OidIsValid(operands.function)) return NIL;
   List* on_id = for_range_operator(operands);
-  return on_id != NIL ? on_id : for_comparison(of, operands);
+  return on_id != NIL ? on_id : for_comparison(tables, operands);
 }
 
-// Replaces the conditions in a list. An AND in a list that is joined by AND would be an error, so what replaces a
-// condition there is added to the list itself.
-List* replaced(tables& of, List* conditions, bool joined_by_and) {
+// The conditions of a list, or what replaces them. The planner does not expect an AND in a list that is joined by AND,
+// so what replaces a condition there becomes members of the list itself.
+List* replace_each(table_sets& tables, List* conditions, bool joined_by_and) {
   List* result = NIL;
   ListCell* cell;
   foreach (cell, conditions) {
@@ -346,12 +346,12 @@ List* replaced(tables& of, List* conditions, bool joined_by_and) {
     List* by = NIL;
     if (IsA(condition, BoolExpr)) {
       auto* parts = as<BoolExpr>(condition);
-      parts->args = replaced(of, parts->args, parts->boolop == AND_EXPR);
+      parts->args = replace_each(tables, parts->args, parts->boolop == AND_EXPR);
     } else if (IsA(condition, BooleanTest)) {
       auto* test = as<BooleanTest>(condition);
-      test->arg = as<Expr>(linitial(replaced(of, list_make1(test->arg), false)));
+      test->arg = as<Expr>(linitial(replace_each(tables, list_make1(test->arg), false)));
     } else {
-      by = replacement(of, condition);
+      by = replacement(tables, condition);
     }
     if (by == NIL) by = list_make1(condition);
     result = joined_by_and ? list_concat(result, by) : lappend(result, make_ands_explicit(by));
@@ -359,31 +359,32 @@ List* replaced(tables& of, List* conditions, bool joined_by_and) {
   return result;
 }
 
-Node* replaced(tables& of, Node* conditions) { return as<Node>(replaced(of, as<List>(conditions), true)); }
+// The planner has made a list that is joined by AND of each WHERE, ON and security policy by now, whatever its type is.
+Node* replace_quals(table_sets& tables, Node* quals) { return as<Node>(replace_each(tables, as<List>(quals), true)); }
 
-void replace_in(tables& of, Node* join_tree) {
+void replace_in_join_tree(table_sets& tables, Node* join_tree) {
   if (join_tree == nullptr) return;
   if (IsA(join_tree, FromExpr)) {
     auto* from = as<FromExpr>(join_tree);
     ListCell* cell;
-    foreach (cell, from->fromlist) replace_in(of, as<Node>(lfirst(cell)));
-    from->quals = replaced(of, from->quals);
+    foreach (cell, from->fromlist) replace_in_join_tree(tables, as<Node>(lfirst(cell)));
+    from->quals = replace_quals(tables, from->quals);
   } else if (IsA(join_tree, JoinExpr)) {
     auto* join = as<JoinExpr>(join_tree);
-    replace_in(of, join->larg);
-    replace_in(of, join->rarg);
-    join->quals = replaced(of, join->quals);
+    replace_in_join_tree(tables, join->larg);
+    replace_in_join_tree(tables, join->rarg);
+    join->quals = replace_quals(tables, join->quals);
   }
 }
 
 void replace_conditions(PlannerInfo* root) {
-  tables of{root};
-  replace_in(of, as<Node>(root->parse->jointree));
+  table_sets tables{root};
+  replace_in_join_tree(tables, as<Node>(root->parse->jointree));
   // Row-level security, and views with security_barrier that can be updated.
   ListCell *entry, *cell;
   foreach (entry, root->parse->rtable)
     foreach (cell, lfirst_node(RangeTblEntry, entry)->securityQuals)
-      lfirst(cell) = replaced(of, as<Node>(lfirst(cell)));
+      lfirst(cell) = replace_quals(tables, as<Node>(lfirst(cell)));
 }
 
 // ---- orders --------------------------------------------------------------------------------------------------------
@@ -463,13 +464,15 @@ void add_orders(PlannerInfo* root, RelOptInfo* rel) {
     const auto* wanted = lfirst_node(TargetEntry, cell);
     if (wanted->ressortgroupref == 0 || exprType(as<Node>(wanted->expr)) != TIMESTAMPTZOID) continue;
     Node* time = for_child(root, rel->relid, as<Node>(wanted->expr));
-    if (read_call(time).of != nullptr) added = list_concat(added, indexes_by_time(rel, time));
+    if (read_call(time).callee != nullptr) added = list_concat(added, indexes_by_time(rel, time));
   }
   rel->indexlist = list_concat(rel->indexlist, added);
 }
 
 // ---- the hook ------------------------------------------------------------------------------------------------------
 
+// Whether no other table of the query has been planned. A query can have subqueries and functions before its first
+// table.
 bool is_first_table(const PlannerInfo* root, const RelOptInfo* rel) {
   if (rel->reloptkind != RELOPT_BASEREL) return false;
   for (int i = 1; i < root->simple_rel_array_size; ++i) {
