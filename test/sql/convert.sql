@@ -1,17 +1,9 @@
 -- comb_convert() moves ids from one layout to another.
 SET TimeZone = 'UTC'; SET DateStyle = 'ISO';
 
-CREATE FUNCTION outcome(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-  result text; state text; message text; detail text; hint text;
-BEGIN
-  EXECUTE query INTO result;
-  RETURN result;
-EXCEPTION WHEN OTHERS THEN
-  GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, message = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL,
-    hint = PG_EXCEPTION_HINT;
-  RETURN concat_ws(E'\n', state || ': ' || message, nullif(detail, ''), nullif(hint, ''));
-END $$;
+\getenv folder PG_ABS_SRCDIR
+\set file :folder '/include/outcome.sql'
+\i :file
 
 -- The pairs of layouts that can be converted.
 CREATE TEMP TABLE pairs AS
@@ -88,7 +80,6 @@ FROM (VALUES ('fdb8c78c-f8ab-4a46-8bb1-7f0a5c3ba2e1', 'postgres', 'legacy'),
              ('5cb31d3d-3793-428e-beb0-a2e4047e255c', 'legacy', 'postgres')) AS v (id, source, target);
 
 -- comb_to_mssql() and comb_from_mssql() convert to SQL Server's order and back.
-\getenv folder PG_ABS_SRCDIR
 \set file :folder '/vectors/mssql_order.csv'
 \set lines `cat :'file'`
 SELECT count(*) AS vectors, count(*) FILTER (WHERE comb_to_mssql(id) = mssql) AS there,

@@ -71,17 +71,8 @@ SELECT count(*) FILTER (WHERE a >= b) AS a_b,
 FROM (SELECT *, lag(d) OVER (ORDER BY n) AS d_before FROM sequence) AS pairs;
 
 -- The first and the last time of each range are kept. Times outside raise an error.
-CREATE FUNCTION outcome(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-  result text; state text; message text; detail text; hint text;
-BEGIN
-  EXECUTE query INTO result;
-  RETURN result;
-EXCEPTION WHEN OTHERS THEN
-  GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, message = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL,
-    hint = PG_EXCEPTION_HINT;
-  RETURN concat_ws(E'\n', state || ': ' || message, nullif(detail, ''), nullif(hint, ''));
-END $$;
+\set file :folder '/include/outcome.sql'
+\i :file
 CREATE FUNCTION nil() RETURNS uuid IMMUTABLE RETURN '00000000-0000-0000-0000-000000000000'::uuid;
 
 CREATE TEMP TABLE ranges AS

@@ -29,16 +29,8 @@ SELECT count(*) AS others FROM keys AS a JOIN keys AS b ON a.n < b.n,
 WHERE id::text ~ '^.{8}-.{4}-7cc3-98c4-dc0c0c07398f$' AND id <> '017f22e2-79b0-7cc3-98c4-dc0c0c07398f';
 
 -- Keys and ids that raise an error.
-CREATE FUNCTION outcome(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-  result text; state text; message text; detail text;
-BEGIN
-  EXECUTE query INTO result;
-  RETURN result;
-EXCEPTION WHEN OTHERS THEN
-  GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, message = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL;
-  RETURN concat_ws(E'\n', state || ': ' || message, nullif(detail, ''));
-END $$;
+\set file :folder '/include/outcome.sql'
+\i :file
 SELECT outcome(format('SELECT comb_mask(%L, %L)', '017f22e2-79b0-7cc3-98c4-dc0c0c07398f', key))
 FROM (VALUES (''::bytea), ('\x00'), ('\x000102030405060708090a0b0c0d0e'), ('\x000102030405060708090a0b0c0d0e0f10'),
              ('000102030405060708090a0b0c0d0e0f')) AS v (key);

@@ -34,16 +34,8 @@ FROM (SELECT place, row_number() OVER (ORDER BY comb_to_ulid(id) COLLATE "C") AS
              row_number() OVER (ORDER BY comb_to_ulid(id)) AS by_default FROM sorted) AS s;
 
 -- Texts that raise an error.
-CREATE FUNCTION outcome(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-  result text; state text; message text; detail text;
-BEGIN
-  EXECUTE query INTO result;
-  RETURN result;
-EXCEPTION WHEN OTHERS THEN
-  GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, message = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL;
-  RETURN concat_ws(E'\n', state || ': ' || message, nullif(detail, ''));
-END $$;
+\set file :folder '/include/outcome.sql'
+\i :file
 SELECT outcome(format('SELECT comb_from_ulid(%L)', ulid))
 FROM (VALUES (''), ('01ARZ3NDEKTSV4RRFFQ69G5FA'), ('01ARZ3NDEKTSV4RRFFQ69G5FAV0'), ('80000000000000000000000000'),
              ('ZZZZZZZZZZZZZZZZZZZZZZZZZZ'), ('01ARZ3NDEKTSV4RRFFQ69G5FAU'), ('01ARZ3NDEKTSV4RRFFQ69G5FA-'),

@@ -1,0 +1,12 @@
+-- The result of a query, or its error with detail and hint.
+CREATE FUNCTION outcome(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+  result text; state text; message text; detail text; hint text;
+BEGIN
+  EXECUTE query INTO result;
+  RETURN result;
+EXCEPTION WHEN OTHERS THEN
+  GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, message = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL,
+    hint = PG_EXCEPTION_HINT;
+  RETURN concat_ws(E'\n', state || ': ' || message, nullif(detail, ''), nullif(hint, ''));
+END $$;
