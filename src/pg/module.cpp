@@ -1,6 +1,6 @@
 // The symbols that PostgreSQL looks for when it loads the library.
-#include "column.hpp"
 #include "estimates.hpp"
+#include "index_timestamps.hpp"
 #include "postgres.hpp"
 #include "sequence.hpp"
 #include "shared_memory.hpp"
@@ -12,7 +12,7 @@ PG_MODULE_MAGIC_EXT(.name = "comb", .version = COMB_VERSION);
 
 __attribute__((visibility("default"))) void _PG_init() {
   comb::pg::init_estimates();
-  comb::pg::init_column();
+  comb::pg::init_index_timestamps();
   comb::pg::init_sequence();
   comb::pg::init_shared_memory();
   comb::pg::init_watermark();

@@ -3,6 +3,7 @@
 
 namespace comb::pg {
 
-void init_column();
+// Defines comb.index_timestamps and installs the planner hook. Called from _PG_init.
+void init_index_timestamps();
 
 }  // namespace comb::pg

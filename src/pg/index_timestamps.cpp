@@ -13,7 +13,7 @@
 //    index takes the place of the copy, so that no plan contains a copy.
 //
 // hot_timestamp(id) is treated likewise, with hot_boundary(at).
-#include "column.hpp"
+#include "index_timestamps.hpp"
 
 #include <cstring>
 #include <utility>
@@ -502,7 +502,7 @@ void hook(PlannerInfo* root, Oid table, bool has_children, RelOptInfo* rel) {
 
 }  // namespace
 
-void init_column() {
+void init_index_timestamps() {
   DefineCustomBoolVariable("comb.index_timestamps",
                            "Uses the indexes of an id for conditions on its time and for the order of its time.",
                            nullptr, &index_timestamps, true, PGC_USERSET, 0, nullptr, nullptr, nullptr);
