@@ -8,11 +8,13 @@
 
 namespace comb::pg {
 
-inline uuid uuid_arg(FunctionCallInfo fcinfo, int n) {
+inline uuid to_uuid(Datum value) {
   uuid id;
-  std::memcpy(id.bytes, PG_GETARG_UUID_P(n)->data, sizeof id.bytes);
+  std::memcpy(id.bytes, DatumGetUUIDP(value)->data, sizeof id.bytes);
   return id;
 }
+
+inline uuid uuid_arg(FunctionCallInfo fcinfo, int n) { return to_uuid(PG_GETARG_DATUM(n)); }
 
 inline pg_uuid_t* new_uuid() { return static_cast<pg_uuid_t*>(palloc(sizeof(pg_uuid_t))); }
 

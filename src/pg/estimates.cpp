@@ -7,7 +7,6 @@
 #include "estimates.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <functional>
 
 #include "comb/boundary.hpp"
@@ -84,11 +83,7 @@ const Const* known_constant(PlannerInfo* root, comparison& clause) {
   return clause.constant;
 }
 
-bool is_boundary(const Const* constant) {
-  uuid id;
-  std::memcpy(id.bytes, DatumGetUUIDP(constant->constvalue)->data, sizeof id.bytes);
-  return is_boundary(id);
-}
+bool is_boundary(const Const* constant) { return is_boundary(to_uuid(constant->constvalue)); }
 
 // Whether the cost estimate of a BRIN index may have called the hook. That caller passes an uninitialized `examined`.
 // It runs after the relation's size has been estimated, and before the relation's paths are complete.

@@ -13,7 +13,6 @@
 // uuids do, so it is refused as well.
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 
 #include "comb/hot.hpp"
 #include "comb/timestamp.hpp"
@@ -120,11 +119,10 @@ Datum guard(FunctionCallInfo fcinfo, const kind& of) {
   TupleDesc columns = call.tg_relation->rd_att;
   const Datum value = heap_getattr(new_row(call), column, columns, &is_null);
   if (is_null) return Datum{0};
-  uuid id;
-  std::memcpy(id.bytes, DatumGetUUIDP(value)->data, sizeof id.bytes);
+  const uuid id = to_uuid(value);
   if (TRIGGER_FIRED_BY_UPDATE(call.tg_event)) {
     const Datum before = heap_getattr(call.tg_trigtuple, column, columns, &is_null);
-    if (!is_null && std::memcmp(id.bytes, DatumGetUUIDP(before)->data, sizeof id.bytes) == 0) return Datum{0};
+    if (!is_null && to_uuid(before) == id) return Datum{0};
   }
   check(call, column, id, lateness, of);
   return Datum{0};
