@@ -77,6 +77,11 @@ constexpr kind hot_ids = {"hot_guard", "hot_watermark",
                           [](stamp from, const uuid&) { return hot_uuid_from_stamp(from, 0, 0); },
                           [](const uuid& id) { return hot_timestamp(id); }};
 
+// Whether the sequence was set back since the transaction took its first stamp. In session order that cannot be told.
+bool was_set_back() {
+  return server_world::over_server() && attached.sequence->last.load(std::memory_order_relaxed) < admitted_from();
+}
+
 [[noreturn]] void refuse(const TriggerData& call, int column, const uuid& id, const kind& of, stamp bound,
                          bool is_late) {
   const char* text = DatumGetCString(DirectFunctionCall1(uuid_out, uuid_result(id)));
@@ -88,7 +93,9 @@ constexpr kind hot_ids = {"hot_guard", "hot_watermark",
           errdetail(is_late ? "It is of %s, and this transaction can insert ids from %s on."
                             : "It is of %s, and this transaction can insert ids up to %s.",
                     time, time_text(bound)),
-          is_late
+          is_late && was_set_back()
+              ? errhint("The sequence of ids was set back while the transaction ran. Run the transaction again.")
+          : is_late
               ? errhint("Let the default of the column make the id. To let ids be late, call %s('%s', '1 second') in "
                         "the trigger, and read up to %s('1 second').",
                         of.guard, call.tg_trigger->tgargs[0], of.watermark)

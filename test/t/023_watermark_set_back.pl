@@ -99,6 +99,91 @@ cmp_ok($running->query_safe('INSERT INTO events DEFAULT VALUES RETURNING id'),
 	'ge', $at, 'a transaction that is running at comb_reset() makes ids after the time of the reset');
 $running->quit;
 
+# A transaction is running at the comb_reset() of another session, and makes ids below what it has announced. Readers up
+# to a watermark of after the reset would miss their rows, and a guard refuses them. comb_advance() lets the transaction
+# go on.
+$node->safe_psql('postgres', q{
+	CREATE TABLE guarded (id uuid DEFAULT comb_uuid());
+	CREATE TRIGGER guard AFTER INSERT ON guarded FOR EACH ROW EXECUTE FUNCTION comb_guard('id');
+	CREATE TABLE deferred (id uuid DEFAULT comb_uuid());
+	CREATE CONSTRAINT TRIGGER guard AFTER INSERT ON deferred DEFERRABLE INITIALLY DEFERRED
+	FOR EACH ROW EXECUTE FUNCTION comb_guard('id');
+	CREATE TABLE prefetched AS SELECT comb_uuid() AS id});
+
+# Sets the sequence back by two hours while a transaction runs that has made a row. Returns its session.
+sub set_back_under
+{
+	my ($begin) = @_;
+	Comb::set_clock($clock, '+7200');
+	my $session = $node->background_psql('postgres', on_error_stop => 0);
+	$session->query("$begin; INSERT INTO guarded DEFAULT VALUES; SAVEPOINT s");
+	Comb::set_clock($clock, '+0');
+	$node->safe_psql('postgres', 'SELECT comb_reset()');
+	return $session;
+}
+
+# Returns what a session says to a command: the message and the hint of an error, or nothing.
+sub said
+{
+	my ($session, $command) = @_;
+	$session->{stderr} = '';
+	$session->query("$command;");
+	my ($message) = $session->{stderr} =~ /ERROR:  (.*)/;
+	my ($hint) = $session->{stderr} =~ /HINT:  (.*)/;
+	return join "\n", $message // (), $hint // ();
+}
+my $refused = qr/^id \S+ is too late for readers of table "guarded"\n.* set back .* Run the transaction again\.$/;
+my $guarded = set_back_under('BEGIN');
+my $low = $guarded->query('INSERT INTO events DEFAULT VALUES RETURNING id');
+cmp_ok($node->safe_psql('postgres', 'SELECT comb_watermark()'),
+	'gt', $low, 'a row of a transaction that ran at the comb_reset() of another session is below a watermark');
+like(said($guarded, 'INSERT INTO guarded DEFAULT VALUES'), $refused, 'a guard refuses such a row');
+$guarded->query('ROLLBACK TO s');
+like(said($guarded, 'INSERT INTO guarded DEFAULT VALUES'), $refused, 'also after ROLLBACK TO SAVEPOINT');
+$guarded->query('ROLLBACK TO s; CREATE TEMP TABLE made AS SELECT comb_uuid() AS id');
+$node->safe_psql('postgres', q{SELECT comb_advance(comb_uuid(clock_timestamp() + interval '1 hour'), '3 hours')});
+like(said($guarded, 'INSERT INTO guarded DEFAULT VALUES'), $refused, 'also after comb_advance() to a lower id');
+$guarded->query('ROLLBACK TO s; CREATE TEMP TABLE made AS SELECT comb_uuid() AS id');
+$node->safe_psql('postgres', q{SELECT comb_advance(comb_uuid(clock_timestamp() + interval '150 minutes'), '3 hours')});
+is(said($guarded, 'INSERT INTO guarded DEFAULT VALUES'), '', 'after comb_advance() to a greater id, it is accepted');
+my $above = $guarded->query('INSERT INTO guarded DEFAULT VALUES RETURNING id');
+cmp_ok($node->safe_psql('postgres', 'SELECT comb_watermark()'), 'lt', $above, 'and no watermark passes it');
+like(said($guarded, 'INSERT INTO guarded SELECT id FROM made'),
+	qr/^id \S+ is too late/, 'but an id from before comb_advance() is refused');
+$guarded->query('ROLLBACK');
+$node->safe_psql('postgres', 'SELECT comb_reset()');
+is(said($guarded, 'INSERT INTO guarded DEFAULT VALUES'), '', 'the next transaction of the session inserts');
+$guarded->quit;
+
+# In session order, the session's ids continue, so they are accepted.
+$guarded = set_back_under('BEGIN; SET LOCAL comb.monotonicity = session');
+$above = $guarded->query('INSERT INTO guarded DEFAULT VALUES RETURNING id');
+cmp_ok($node->safe_psql('postgres', 'SELECT comb_watermark()'),
+	'lt', $above, 'in session order, a transaction that ran at a comb_reset() inserts rows that no watermark passes');
+$guarded->query('COMMIT');
+$guarded->quit;
+
+# A deferred guard refuses when the transaction is prepared.
+$guarded = set_back_under('BEGIN; INSERT INTO deferred DEFAULT VALUES');
+is(said($guarded, 'INSERT INTO deferred DEFAULT VALUES'), '', 'a deferred guard does not check yet');
+like(said($guarded, q{PREPARE TRANSACTION 'deferred'}), qr/^id \S+ is too late/, 'it does at PREPARE TRANSACTION');
+$guarded->quit;
+$node->safe_psql('postgres', q{BEGIN; INSERT INTO deferred DEFAULT VALUES; PREPARE TRANSACTION 'deferred'});
+
+# Over a restart: what was made before is refused, new ids are not, and a prepared row is not passed.
+$node->safe_psql('postgres', 'INSERT INTO prefetched SELECT comb_uuid()');
+$node->restart;
+$guarded = $node->background_psql('postgres', on_error_stop => 0);
+like(said($guarded, 'INSERT INTO guarded SELECT id FROM prefetched ORDER BY id DESC LIMIT 1'),
+	qr/^id \S+ is too late/, 'an id from before a restart is refused');
+is(said($guarded, 'INSERT INTO guarded DEFAULT VALUES'), '', 'a new one is not');
+$node->safe_psql('postgres', 'SELECT comb_reset()');
+my $held = $node->safe_psql('postgres', 'SELECT comb_watermark()');
+$node->safe_psql('postgres', q{COMMIT PREPARED 'deferred'});
+is($node->safe_psql('postgres', "SELECT count(*) FROM deferred WHERE id < '$held'"),
+	'0', 'nor is a row passed that was prepared before the restart');
+$guarded->quit;
+
 # The server tells the transactions of a session apart by 16 bits. The restart clears all announcements.
 $node->restart;
 my $writer = $node->background_psql('postgres', on_error_stop => 1);
