@@ -121,6 +121,10 @@ deb: ## builds Debian packages, each in the release of its version, and tries th
 	@for release in $(deb_releases); do \
 	  BRING=packages/$$release $(here)tools/in-release $$release tools/deb || exit 1; done
 
+.PHONY: test-rpm
+test-rpm: ## builds an RPM package for the server of the machine, and tries its files
+	$(call sandbox) tools/rpm
+
 .PHONY: test-arm64
 test-arm64: ## runs the unit tests and a server with the regression tests on emulated arm64
 	@$(here)tools/install-deps $@
