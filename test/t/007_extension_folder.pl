@@ -2,8 +2,6 @@
 # server has installed.
 use strict;
 use warnings;
-use FindBin;
-use lib $FindBin::RealBin;
 use Comb;
 use PostgreSQL::Test::Utils;
 use Test::More;
