@@ -124,7 +124,7 @@ my ($wrong, $random) =
   $out =~ /^  (\S+) of 10,000 rows out of order with comb_uuid\(\), (\S+) with gen_random_uuid\(\)\.$/m;
 is($wrong, '0', 'the verdict of the demo: no row is out of order');
 like($random, qr/^9,\d{3}$/, 'the demo finds rows that are out of order');
-like($out, qr/^  comb_uuid\(\) loads \S+ times as fast as \S+ \(\S+ to \S+ in 3 rounds\), and its index is \S+ % smaller\.$/m,
+like($out, qr/^  comb_uuid\(\) loads \S+ times as fast as .* \(\S+ to \S+ in 3 rounds\), .* \S+ % smaller\.$/m,
 	'the verdict of the demo compares times, with their range, and sizes of the index');
 my ($look, $stop) = $out =~ /Look at it with\n\n  (\S.*)\n\nStop the server.*\n\n  (\S.*)\n/;
 {
