@@ -43,9 +43,7 @@ COMB_FUNCTION(comb_advance) {
     ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("the id is too far ahead of the clock"),
             errdetail("The id was made for %s, and the clock reads %s.", time_text(past), time_text(now)),
             errhint("Set the clocks of both servers right, or give a greater max_lead."));
-  if (!try_attach())
-    ereport(ERROR, errcode(ERRCODE_OUT_OF_MEMORY), errmsg("comb_advance() needs shared memory, and none is left"),
-            errhint("Add comb to shared_preload_libraries, which reserves what it needs when the server starts."));
+  require_shared_memory("comb_advance");
   const int error = this_session.advance(past);
   if (error != 0)
     ereport(ERROR, errcode(ERRCODE_IO_ERROR), errmsg("could not save the sequence: %s", saved_stamp_error(error)),

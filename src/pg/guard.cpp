@@ -118,9 +118,7 @@ Datum guard(FunctionCallInfo fcinfo, const kind& of) {
   const TriggerData& call = row_trigger(fcinfo, of.guard, TRIGGER_EVENT_AFTER);
   const int column = uuid_column(call, of.guard, "'name of a uuid column' [, 'lateness']", 2);
   const std::uint64_t lateness = trigger_lateness(fcinfo, call);
-  if (!try_attach())
-    ereport(ERROR, errcode(ERRCODE_OUT_OF_MEMORY), errmsg("%s() needs shared memory, and none is left", of.guard),
-            errhint("Add comb to shared_preload_libraries, which reserves what it needs when the server starts."));
+  require_shared_memory(of.guard);
 
   bool is_null;
   TupleDesc columns = call.tg_relation->rd_att;

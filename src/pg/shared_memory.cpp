@@ -98,6 +98,12 @@ bool try_attach() {
   return false;
 }
 
+void require_shared_memory(const char* function) {
+  if (try_attach()) return;
+  ereport(ERROR, errcode(ERRCODE_OUT_OF_MEMORY), errmsg("%s() needs shared memory, and none is left", function),
+          errhint("Add comb to shared_preload_libraries, which reserves what it needs when the server starts."));
+}
+
 server_sequence<server_world>* server_world::server() { return try_attach() ? attached.sequence : nullptr; }
 
 const char* shared_memory_state() {

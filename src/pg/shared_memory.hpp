@@ -6,6 +6,9 @@ namespace comb::pg {
 // Attaches to the shared memory of comb, or makes it on first use. Returns false if shared memory is full, and warns.
 bool try_attach();
 
+// Attaches, or raises the error that a function needs shared memory.
+void require_shared_memory(const char* function);
+
 // How shared memory was had, for comb_status().
 const char* shared_memory_state();
 

@@ -13,12 +13,6 @@ namespace comb::pg {
 
 namespace {
 
-void check_shared_memory() {
-  if (try_attach()) return;
-  ereport(ERROR, errcode(ERRCODE_OUT_OF_MEMORY), errmsg("comb_watermark() needs shared memory, and none is left"),
-          errhint("Add comb to shared_preload_libraries, which reserves what it needs when the server starts."));
-}
-
 void check_recovery() {
   if (!RecoveryInProgress()) return;
   ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("recovery is in progress"),
@@ -46,7 +40,7 @@ void at_prepare(XactEvent event, void*) {
 stamp take_watermark() {
   check_recovery();
   check_isolation();
-  check_shared_memory();
+  require_shared_memory("comb_watermark");
   return this_session.watermark();
 }
 
@@ -65,7 +59,7 @@ COMB_FUNCTION(comb_watermark_holders) {
     stamp bound;
   };
   check_recovery();
-  check_shared_memory();
+  require_shared_memory("comb_watermark");
   InitMaterializedSRF(fcinfo, 0);
   auto* result = reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo);
   const auto add = [result](stamp bound, bool is_prepared, Datum who) {
