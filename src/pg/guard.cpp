@@ -1,6 +1,5 @@
 // comb_guard() and hot_guard(): trigger functions that refuse a row which readers up to a watermark could miss, because
-// its id was not made in the transaction that inserts it. comb_watermark(lateness) and hot_watermark(lateness), for
-// tables whose ids may be late.
+// its id was not made in the transaction that inserts it.
 //
 //   CREATE TRIGGER events_guard AFTER INSERT OR UPDATE OF id ON events
 //   FOR EACH ROW EXECUTE FUNCTION comb_guard('id', '1 second');
@@ -27,20 +26,6 @@
 namespace comb::pg {
 
 namespace {
-
-// A lateness in units of a stamp. Raises an error if it is negative, or has months, whose length is not known.
-std::uint64_t lateness_units(const Interval* lateness) {
-  constexpr int most_days = 36500;
-  const std::int64_t whole_days = lateness->time / USECS_PER_DAY + lateness->day;
-  const std::int64_t micros = lateness->time + lateness->day * USECS_PER_DAY;
-  if (lateness->month != 0 || whole_days > most_days || whole_days < -most_days || micros < 0)
-    ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-            errmsg("lateness must be from 0 to %d days, without months and years", most_days),
-            errdetail("It is %s.", DatumGetCString(DirectFunctionCall1(interval_out, IntervalPGetDatum(lateness)))));
-  return stamp_from_time(from_unix_micros(micros)).units;
-}
-
-stamp earlier(stamp from, std::uint64_t units) { return {from.units - std::min(from.units, units)}; }
 
 // The lateness that the trigger gives as its second argument, or 0. It is read once for each statement.
 std::uint64_t trigger_lateness(FunctionCallInfo fcinfo, const TriggerData& call) {
@@ -133,19 +118,10 @@ Datum guard(FunctionCallInfo fcinfo, const kind& of) {
   return Datum{0};
 }
 
-stamp late_watermark(FunctionCallInfo fcinfo) {
-  const std::uint64_t lateness = lateness_units(PG_GETARG_INTERVAL_P(0));
-  return earlier(take_watermark(), lateness);
-}
-
 }  // namespace
 
 COMB_FUNCTION(comb_guard) { return guard(fcinfo, comb_ids); }
 
 COMB_FUNCTION(hot_guard) { return guard(fcinfo, hot_ids); }
-
-COMB_FUNCTION(comb_watermark_lateness) { return uuid_result(uuid_from_stamp(late_watermark(fcinfo), version::v4, 0)); }
-
-COMB_FUNCTION(hot_watermark_lateness) { return uuid_result(hot_uuid_from_stamp(late_watermark(fcinfo), 0, 0)); }
 
 }  // namespace comb::pg

@@ -29,6 +29,20 @@ void check_isolation() {
                 "not see all rows below it."));
 }
 
+// Returns the stamp below which no row appears any more. Raises an error where there is none: in recovery, without
+// shared memory, and in a transaction whose statements share a snapshot.
+stamp take_watermark() {
+  check_recovery();
+  check_isolation();
+  require_shared_memory("comb_watermark");
+  return this_session.watermark();
+}
+
+stamp late_watermark(FunctionCallInfo fcinfo) {
+  const std::uint64_t lateness = lateness_units(PG_GETARG_INTERVAL_P(0));
+  return earlier(take_watermark(), lateness);
+}
+
 // A transaction without an xid has written nothing.
 void at_prepare(XactEvent event, void*) {
   if (event == XACT_EVENT_PRE_PREPARE && TransactionIdIsValid(GetTopTransactionIdIfAny()) && try_attach())
@@ -37,20 +51,29 @@ void at_prepare(XactEvent event, void*) {
 
 }  // namespace
 
-stamp take_watermark() {
-  check_recovery();
-  check_isolation();
-  require_shared_memory("comb_watermark");
-  return this_session.watermark();
+std::uint64_t lateness_units(const Interval* lateness) {
+  constexpr int max_days = 36500;
+  // Whole days and the rest of a day, because their sum in microseconds can overflow.
+  const std::int64_t days = lateness->time / USECS_PER_DAY + lateness->day;
+  const std::int64_t rest = lateness->time % USECS_PER_DAY;
+  if (lateness->month != 0 || days > max_days || days < 0 || (days == 0 && rest < 0))
+    ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+            errmsg("lateness must be from 0 to %d days, without months and years", max_days),
+            errdetail("It is %s.", DatumGetCString(DirectFunctionCall1(interval_out, IntervalPGetDatum(lateness)))));
+  return stamp_from_time(from_unix_micros(days * USECS_PER_DAY + rest)).units;
 }
 
 void init_watermark() { RegisterXactCallback(at_prepare, nullptr); }
 
 COMB_FUNCTION(comb_watermark) { return uuid_result(uuid_from_stamp(take_watermark(), version::v4, 0)); }
 
+COMB_FUNCTION(comb_watermark_lateness) { return uuid_result(uuid_from_stamp(late_watermark(fcinfo), version::v4, 0)); }
+
 COMB_FUNCTION(comb_watermark_v7) { return uuid_result(uuid_from_stamp(take_watermark(), version::v7, 0)); }
 
 COMB_FUNCTION(hot_watermark) { return uuid_result(hot_uuid_from_stamp(take_watermark(), 0, 0)); }
+
+COMB_FUNCTION(hot_watermark_lateness) { return uuid_result(hot_uuid_from_stamp(late_watermark(fcinfo), 0, 0)); }
 
 // A row for each running or prepared transaction that has announced a bound.
 COMB_FUNCTION(comb_watermark_holders) {
