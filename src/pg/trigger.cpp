@@ -26,9 +26,9 @@ const TriggerData& row_trigger(FunctionCallInfo fcinfo, const char* function, Tr
   return call;
 }
 
-int uuid_column(const TriggerData& call, const char* function, const char* arguments, int most) {
+int uuid_column(const TriggerData& call, const char* function, const char* arguments, int max_arguments) {
   const int given = call.tg_trigger->tgnargs;
-  if (given < 1 || given > most)
+  if (given < 1 || given > max_arguments)
     ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("wrong number of arguments for %s()", function),
             detail_of_trigger(call), errhint("The trigger must call %s(%s).", function, arguments));
   const char* name = call.tg_trigger->tgargs[0];

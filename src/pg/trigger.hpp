@@ -15,7 +15,7 @@ inline HeapTuple new_row(const TriggerData& call) {
 }
 
 // The number of the column that the trigger's first argument names. Raises an error if the trigger has no argument or
-// more than `most`, with `arguments` as what would be right, or if the column is not a plain uuid column.
-int uuid_column(const TriggerData& call, const char* function, const char* arguments, int most);
+// more than `max_arguments`, with `arguments` as what would be right, or if the column is not a plain uuid column.
+int uuid_column(const TriggerData& call, const char* function, const char* arguments, int max_arguments);
 
 }  // namespace comb::pg
