@@ -30,15 +30,15 @@ namespace {
 // The lateness that the trigger gives as its second argument, or 0. It is read once for each statement.
 std::uint64_t trigger_lateness(FunctionCallInfo fcinfo, const TriggerData& call) {
   if (call.tg_trigger->tgnargs < 2) return 0;
-  auto*& kept = reinterpret_cast<std::uint64_t*&>(fcinfo->flinfo->fn_extra);
+  void*& kept = fcinfo->flinfo->fn_extra;
   if (kept == nullptr) {
     const Datum interval = DirectFunctionCall3(interval_in, CStringGetDatum(call.tg_trigger->tgargs[1]),
                                                ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
     const std::uint64_t units = lateness_units(DatumGetIntervalP(interval));
-    kept = static_cast<std::uint64_t*>(MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, sizeof units));
-    *kept = units;
+    kept = MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, sizeof units);
+    *as<std::uint64_t>(kept) = units;
   }
-  return *kept;
+  return *as<std::uint64_t>(kept);
 }
 
 // What differs between the ids of comb_uuid() and comb_uuid_v7(), and those of hot_uuid().

@@ -36,8 +36,7 @@ char* list_layouts(Which&& which) {
 // state of a call while the values of its variables change.
 bool is_constant(const FmgrInfo* call, int n) {
   const Node* expression = call->fn_expr;
-  return expression && IsA(expression, FuncExpr) &&
-         IsA(list_nth(reinterpret_cast<const FuncExpr*>(expression)->args, n), Const);
+  return expression && IsA(expression, FuncExpr) && IsA(list_nth(as<FuncExpr>(expression)->args, n), Const);
 }
 
 // The layout whose name is argument `n`.

@@ -15,7 +15,7 @@ int detail_of_trigger(const TriggerData& call) {
 const TriggerData& row_trigger(FunctionCallInfo fcinfo, const char* function, TriggerEvent timing) {
   if (!CALLED_AS_TRIGGER(fcinfo))
     ereport(ERROR, errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED), errmsg("%s() is a trigger function", function));
-  const auto& call = *reinterpret_cast<const TriggerData*>(fcinfo->context);
+  const auto& call = *as<TriggerData>(fcinfo->context);
   const TriggerEvent event = call.tg_event;
   if (!TRIGGER_FIRED_FOR_ROW(event) || (event & TRIGGER_EVENT_TIMINGMASK) != timing ||
       !(TRIGGER_FIRED_BY_INSERT(event) || TRIGGER_FIRED_BY_UPDATE(event)))

@@ -84,7 +84,7 @@ COMB_FUNCTION(comb_watermark_holders) {
   check_recovery();
   require_shared_memory("comb_watermark");
   InitMaterializedSRF(fcinfo, 0);
-  auto* result = reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo);
+  auto* result = as<ReturnSetInfo>(fcinfo->resultinfo);
   const auto add = [result](stamp bound, bool is_prepared, Datum who) {
     Datum values[] = {who, TimestampTzGetDatum(to_timestamptz(bound)), who};
     bool nulls[] = {is_prepared, false, !is_prepared};

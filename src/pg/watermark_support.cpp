@@ -7,14 +7,14 @@ namespace comb::pg {
 namespace {
 
 bool is_in_join_tree(const Node* node, int index) {
-  if (IsA(node, RangeTblRef)) return reinterpret_cast<const RangeTblRef*>(node)->rtindex == index;
+  if (IsA(node, RangeTblRef)) return as<RangeTblRef>(node)->rtindex == index;
   if (IsA(node, JoinExpr)) {
-    const auto* join = reinterpret_cast<const JoinExpr*>(node);
+    const auto* join = as<JoinExpr>(node);
     return is_in_join_tree(join->larg, index) || is_in_join_tree(join->rarg, index);
   }
   ListCell* cell;
-  foreach (cell, reinterpret_cast<const FromExpr*>(node)->fromlist) {
-    if (is_in_join_tree(static_cast<Node*>(lfirst(cell)), index)) return true;
+  foreach (cell, as<FromExpr>(node)->fromlist) {
+    if (is_in_join_tree(as<Node>(lfirst(cell)), index)) return true;
   }
   return false;
 }
@@ -28,18 +28,18 @@ bool reads_table(const Query* query, const RangeTblEntry* entry, int index) {
   // A view has been replaced with its query.
   if (entry->relkind == RELKIND_VIEW) return false;
   return entry->inFromCl || (query->commandType == CMD_MERGE && index == query->resultRelation) ||
-         is_in_join_tree(reinterpret_cast<const Node*>(query->jointree), index);
+         is_in_join_tree(as<Node>(query->jointree), index);
 }
 
 // Whether a query, or any query in it, reads a table other than the system's catalogs.
 bool reads_tables(Node* node, void*) {
   if (node == nullptr) return false;
   if (!IsA(node, Query)) return visit_parts(node, reads_tables);
-  auto* query = reinterpret_cast<Query*>(node);
+  auto* query = as<Query>(node);
   int index = 0;
   ListCell* cell;
   foreach (cell, query->rtable) {
-    if (reads_table(query, static_cast<const RangeTblEntry*>(lfirst(cell)), ++index)) return true;
+    if (reads_table(query, as<RangeTblEntry>(lfirst(cell)), ++index)) return true;
   }
   return visit_parts(query, reads_tables);
 }
@@ -47,10 +47,10 @@ bool reads_tables(Node* node, void*) {
 // Whether the outermost query reads tables, or any of the subqueries that the planner has taken out of it so far.
 bool statement_reads_tables(PlannerInfo* root) {
   while (root->parent_root != nullptr) root = root->parent_root;
-  if (reads_tables(reinterpret_cast<Node*>(root->parse), nullptr)) return true;
+  if (reads_tables(as<Node>(root->parse), nullptr)) return true;
   ListCell* cell;
   foreach (cell, root->glob->subroots) {
-    if (reads_tables(reinterpret_cast<Node*>(static_cast<PlannerInfo*>(lfirst(cell))->parse), nullptr)) return true;
+    if (reads_tables(as<Node>(as<PlannerInfo>(lfirst(cell))->parse), nullptr)) return true;
   }
   return false;
 }
@@ -59,7 +59,7 @@ bool statement_reads_tables(PlannerInfo* root) {
 
 // Refuses comb_watermark() in a statement that reads tables.
 COMB_FUNCTION(comb_watermark_support) {
-  auto* request = reinterpret_cast<SupportRequestSimplify*>(PG_GETARG_POINTER(0));
+  auto* request = as<SupportRequestSimplify>(PG_GETARG_POINTER(0));
   if (IsA(request, SupportRequestSimplify) && request->root != nullptr && statement_reads_tables(request->root))
     ereport(
         ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
