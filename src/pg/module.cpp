@@ -16,5 +16,6 @@ __attribute__((visibility("default"))) void _PG_init() {
   comb::pg::init_sequence();
   comb::pg::init_shared_memory();
   comb::pg::init_watermark();
+  MarkGUCPrefixReserved("comb");  // all settings are defined by now
 }
 }

@@ -124,7 +124,8 @@ inline bool is_nulled(const Var*) { return false; }
 #define PG_MODULE_MAGIC_EXT(...) PG_MODULE_MAGIC
 #endif
 
-// Defines a function that SQL can call. With PostgreSQL 15, the library's -fvisibility=hidden would hide it without the
+// Defines a function that SQL can call, in namespace comb::pg. The core's function of the same name, which it calls, is
+// in namespace comb. With PostgreSQL 15, the library's -fvisibility=hidden would hide the function without the
 // attributes.
 #define COMB_FUNCTION(name)                                                        \
   extern "C" {                                                                     \

@@ -43,7 +43,6 @@ void init_sequence() {
       "a restart. It spares sessions on many processors the one word that all of them write to.",
       &setting, setting, setting_values, PGC_SUSET, 0, nullptr, [](int, void*) { this_session.setting_changed(); },
       nullptr);
-  MarkGUCPrefixReserved("comb");
 }
 
 // Returns the order in force, where its last stamp is kept, that stamp and its lead over the clock, where the sequence
