@@ -1,6 +1,5 @@
 -- Times queries in rounds, each round in another order, in one session, without parallel workers and JIT. Included with
--- \ir. The including script fills `candidates`, calls pg_temp.measure(ROUNDS), and reads `measured`, `summary` or
--- `costs`.
+-- \ir. The including script fills `candidates`, calls pg_temp.measure(ROUNDS), and ends with `SELECT * FROM results`.
 \set ON_ERROR_STOP on
 SET jit = off;
 SET max_parallel_workers_per_gather = 0;
@@ -8,11 +7,11 @@ SET client_min_messages = warning;
 
 CREATE TEMP TABLE candidates (
     place        serial PRIMARY KEY,
-    name         text,
+    what         text,                   -- the case
+    key          text,
     query        text,                   -- `:rows` in it is replaced by `rows`
     rows         int DEFAULT 1,          -- of a query: times are per row
     repeats      int DEFAULT 1,          -- of a query, in a round
-    floor        text,                   -- the name of the candidate whose time is subtracted
     setting      text,                   -- that has `value` while the query runs
     value        text
 );
@@ -40,12 +39,15 @@ BEGIN
   END LOOP;
 END $$;
 
-CREATE TEMP VIEW summary AS
-SELECT place, name, floor, percentile_cont(0.5) WITHIN GROUP (ORDER BY ns) AS median, min(ns) AS least, max(ns) AS most
-FROM candidates JOIN measured USING (place) GROUP BY place, name, floor;
+-- Sets `rows` or `repeats` so that a round takes about as many seconds for each candidate.
+CREATE PROCEDURE pg_temp.calibrate(seconds float8) LANGUAGE plpgsql AS $$
+BEGIN
+  CALL pg_temp.measure(1);
+  UPDATE candidates SET rows = CASE WHEN query LIKE '%:rows%' THEN least(2e6, seconds * 1e9 / ns) ELSE rows END,
+                        repeats = CASE WHEN query LIKE '%:rows%' THEN 1 ELSE ceil(seconds * 1e9 / ns / rows) END
+  FROM measured WHERE measured.place = candidates.place;
+  TRUNCATE measured;
+END $$;
 
-CREATE TEMP VIEW costs AS
-SELECT s.place, s.name AS call, round(s.median::numeric, 1) AS "ns per row",
-       format('%s-%s', round(s.least::numeric), round(s.most::numeric)) AS range,
-       round((s.median - f.median)::numeric, 1) AS "net of its floor", f.name AS floor
-FROM summary AS s JOIN summary AS f ON f.name = s.floor;
+CREATE TEMP VIEW results AS
+SELECT what, key, ns FROM candidates JOIN measured USING (place) ORDER BY place, round;

@@ -1,11 +1,4 @@
--- Cases 2, 3, 4 and 5: many rows a statement. `by_client` is 1 for the key that the client makes: of up to 64
--- clients, and with an `n` above those of the run before.
+-- Many rows per statement, with a text of `width` characters.
 --   psql -f test/bench/schema.sql
---   pgbench -n -t 2 -D key=comb_uuid -D by_client=0 -D n=0 -D rows=1000000 -D width=100 -f test/bench/load.sql
-\if :by_client
-\set first (:n * 64 + :client_id) * :rows
-INSERT INTO :key (id, line) SELECT :first + g, repeat('x', :width) FROM generate_series(1, :rows) AS g;
-\else
-INSERT INTO :key (line) SELECT repeat('x', :width) FROM generate_series(1, :rows) AS g;
-\endif
-\set n :n + 1
+--   pgbench -n -t 2 -D table=by_comb_uuid -D rows=1000000 -D width=100 -f test/bench/load.sql
+INSERT INTO :table (line) SELECT repeat('x', :width) FROM generate_series(1, :rows);

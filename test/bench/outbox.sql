@@ -1,5 +1,5 @@
--- Case 9: four tables with new rows to be read without gaps, and a reader for two of them, in a database with comb. A
--- reader looks for new rows every 5 ms, and keeps the seconds from the making of each row to its reading.
+-- Tables with new rows to be read without gaps, and a reader for two of them, in a database with comb. A reader looks
+-- for new rows every 5 ms, and keeps the seconds from the making of each row to its reading.
 --   psql -f test/bench/outbox.sql
 \set ON_ERROR_STOP on
 SET client_min_messages = warning;
@@ -7,6 +7,7 @@ SET client_min_messages = warning;
 -- Analyzing a table is a transaction with an xid, which holds readers of xid8 up at random.
 CREATE TABLE outbox_comb (id uuid PRIMARY KEY DEFAULT comb_uuid(), line text NOT NULL)
 WITH (autovacuum_enabled = off);
+CREATE TABLE outbox_comb_twin (LIKE outbox_comb INCLUDING ALL) WITH (autovacuum_enabled = off);
 CREATE TABLE outbox_xid8 (
     id   bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     xid  xid8 NOT NULL DEFAULT pg_current_xact_id(),

@@ -1,57 +1,57 @@
--- Case 6: the same rows, one every `seconds` from the beginning of 2026 on, under keys that know their time and under
--- keys that need a column and an index for it, in a database with comb. `reading` lists them.
---   psql -c 'CREATE EXTENSION comb'
---   psql -v rows=2000000 -v seconds=1.5 -f test/bench/reads.sql
-\set ON_ERROR_STOP on
-SET client_min_messages = warning;
+-- The same rows, one every `seconds` from the beginning of 2026 on, under keys that contain their time and under keys
+-- that need a column and an index for it: microseconds of queries, and of planning a range of time.
+--   psql -f test/bench/schema.sql
+--   psql -v rows=2000000 -v seconds=1.5 -v rounds=20 -f test/bench/reads.sql
+\ir harness.sql
 
-CREATE TABLE reading (
-    place int GENERATED ALWAYS AS IDENTITY,
-    name  text PRIMARY KEY,
-    label text NOT NULL,
-    type  text NOT NULL,
-    id    text NOT NULL,               -- the id of row n, which was made `at`
-    time  text NOT NULL,               -- what tells a row's time
-    page  text NOT NULL,               -- by what the newest rows are found
-    value text NOT NULL                -- a time, to compare with that
-);
-INSERT INTO reading (name, label, type, id, time, page, value)
-SELECT * FROM (VALUES
-    ('read_bigint', 'bigint identity, created_at', 'bigint', 'n', 'created_at', 'id', 'timestamptz %L'),
-    ('read_random', 'gen_random_uuid(), created_at', 'uuid', 'gen_random_uuid()', 'created_at', 'created_at',
-     'timestamptz %L'),
-    ('read_comb', 'comb_uuid()', 'uuid', 'comb_uuid(at)', 'id', 'id', 'timestamptz %L'),
-    ('read_hot', 'hot_uuid()', 'uuid', 'hot_uuid(1, at)', 'id', 'id', 'hot_boundary(%L)'),
-    ('read_uuidv7', 'uuidv7(), by comb''s operators', 'uuid', 'uuidv7(at - clock_timestamp())', 'id', 'id',
-     'timestamptz %L')
-) AS r (name)
-WHERE name <> 'read_uuidv7' OR to_regprocedure('uuidv7()') IS NOT NULL;
-
-SELECT format('CREATE TABLE %I (id %s NOT NULL, %s n int NOT NULL, line text NOT NULL)', name, type,
-              CASE time WHEN 'created_at' THEN 'created_at timestamptz NOT NULL,' END) FROM reading \gexec
-SELECT format('ALTER TABLE %I ADD PRIMARY KEY (id)', name) FROM reading \gexec
-SELECT format('CREATE INDEX %I ON %I (created_at)', name || '_created_at', name)
-FROM reading WHERE time = 'created_at' \gexec
-SELECT format('INSERT INTO %I SELECT %s, %s n, repeat(''x'', 80)
+CREATE TABLE reading (place serial, key text, name text, type text, id text, time text);
+INSERT INTO reading (key, name, type, id, time) VALUES
+    ('bigint, created_at', 'read_bigint', 'bigint', 'n', 'created_at'),
+    ('gen_random_uuid, created_at', 'read_random', 'uuid', 'gen_random_uuid()', 'created_at'),
+    ('comb_uuid', 'read_comb', 'uuid', 'comb_uuid(at)', 'id'),
+    ('comb_uuid twin', 'read_twin', 'uuid', 'comb_uuid(at)', 'id'),
+    ('hot_uuid', 'read_hot', 'uuid', 'hot_uuid(1, at)', 'id'),
+    ('comb_uuid, BRIN', 'read_brin', 'uuid', 'comb_uuid(at)', 'id');
+SELECT format('CREATE TABLE %I AS SELECT %s AS id, %s n, repeat(''x'', 80) AS line
                FROM generate_series(1, %s) AS n,
                     LATERAL (SELECT timestamptz ''2026-01-01'' + n * %s * interval ''1 s'' AS at) AS t',
-              name, id, CASE time WHEN 'created_at' THEN 'at,' END, :rows, :seconds) FROM reading \gexec
-SELECT format('CREATE TABLE %I (LIKE %I INCLUDING ALL)', name || '_small', name) FROM reading \gexec
-SELECT format('INSERT INTO %I SELECT * FROM %I LIMIT 100', name || '_small', name) FROM reading \gexec
-SELECT format('CREATE TABLE %I AS SELECT n, id FROM %I', name || '_keys', name) FROM reading \gexec
-SELECT format('ALTER TABLE %I ADD PRIMARY KEY (n)', name || '_keys') FROM reading \gexec
+              name, id, CASE time WHEN 'created_at' THEN 'at AS created_at,' ELSE '' END, :rows, :seconds)
+FROM reading \gexec
+SELECT CASE key WHEN 'comb_uuid, BRIN' THEN format('CREATE INDEX %I ON %I USING brin (id)', name || '_pkey', name)
+                ELSE format('ALTER TABLE %I ADD PRIMARY KEY (id)', name) END FROM reading \gexec
+SELECT format('CREATE INDEX %I ON %I (created_at)', name || '_created_at', name)
+FROM reading WHERE time = 'created_at' \gexec
 VACUUM ANALYZE;
 
--- The same key, with created_at in a view, and with the column and its indexes: to insert into with load.sql, and to
--- read with read_created_at.sql.
-CREATE TABLE comb_only (
-    id     uuid PRIMARY KEY DEFAULT comb_uuid(),
-    tenant int NOT NULL DEFAULT random() * 1000,
-    line   text NOT NULL
-);
-CREATE TABLE comb_and_created_at (LIKE comb_only INCLUDING ALL, created_at timestamptz NOT NULL DEFAULT now());
-CREATE INDEX ON comb_only (tenant, id);
-CREATE INDEX ON comb_and_created_at (tenant, created_at);
-CREATE INDEX ON comb_and_created_at (created_at);
-CREATE VIEW comb_only_v AS SELECT *, comb_timestamp(id) AS created_at FROM comb_only;
-CREATE VIEW comb_and_created_at_v AS SELECT * FROM comb_and_created_at;
+-- A row by its key, the last rows and the rows of a day, each planned anew.
+INSERT INTO candidates (what, key, query)
+SELECT 'a row by its key', key, format('SELECT line FROM %I WHERE id = (SELECT %L::%s)', name, q.id, type)
+FROM reading, LATERAL (SELECT (xpath('//id/text()', query_to_xml(format(
+    'SELECT id FROM %I WHERE n = %s', name, :rows / 2), true, true, '')))[1] AS id) AS q
+WHERE key <> 'comb_uuid, BRIN' ORDER BY place;
+INSERT INTO candidates (what, key, query)
+SELECT what, key, format('SELECT sum(n) FROM %I WHERE %I >= %s AND %2$I < %4$s', name, time,
+                         replace(bound, '%', since::text), replace(bound, '%', until::text))
+FROM reading,
+     LATERAL (SELECT CASE key WHEN 'hot_uuid' THEN 'hot_boundary(''%'')' ELSE 'timestamptz ''%''' END) AS b (bound),
+     (VALUES ('the last 1,000 rows', timestamptz '2026-01-01' + (:rows - 999.5) * :seconds * interval '1 s',
+              timestamptz '2027-01-01'),
+             ('the rows of a day', timestamptz '2026-01-10', timestamptz '2026-01-11')) AS q (what, since, until)
+ORDER BY what, place;
+INSERT INTO candidates (what, key, query, setting, value)
+SELECT 'planning a range of time', key, $$EXPLAIN (COSTS OFF) SELECT * FROM read_comb
+    WHERE id >= timestamptz '2026-01-10' AND id < timestamptz '2026-01-11'$$, 'comb.estimate_ranges', value
+FROM (VALUES ('without estimates', 'off'), ('without estimates twin', 'off'), ('with estimates', 'on'))
+     AS s (key, value);
+
+CALL pg_temp.calibrate(0.03);
+CALL pg_temp.measure(:rounds);
+SELECT what, key, ns / 1000 FROM results;
+
+-- Megabytes, after the microseconds.
+SELECT 'size of ' || part, key, pg_relation_size(to_regclass(name || suffix)) / 1048576.0
+FROM reading, (VALUES ('rows', ''), ('index on the key', '_pkey'), ('index on created_at', '_created_at'))
+              AS parts (part, suffix)
+WHERE key NOT LIKE '% twin' AND to_regclass(name || suffix) IS NOT NULL ORDER BY part, place;
+
+SELECT format('DROP TABLE %I', name) FROM reading \gexec

@@ -1,4 +1,4 @@
-# What all cases need to measure: the server, the candidates, a way to run pgbench, and progress.
+# What measuring needs: the server, a way to run pgbench, rounds and progress.
 package Bench;
 
 use strict;
@@ -6,16 +6,12 @@ use warnings;
 use Exporter 'import';
 use File::Glob ':bsd_glob';
 use Figures;
-use List::Util qw(shuffle sum);
-use Time::HiRes qw(time);
+use List::Util qw(shuffle);
 
-our @EXPORT = qw(quick sql value psql_file keep_script pgbench run_command restart candidates in_turn empty autovacuum
-  add_step run_steps cores);
+our @EXPORT = qw(quick sql value run_command record_script restart pgbench rounds empty progress slurp cores);
 
 # quick(FULL, QUICK): the second in a quick run.
 sub quick { return $_[ $ENV{QUICK} ? 1 : 0 ] }
-
-sub cores { return scalar grep { /^processor/ } slurp('/proc/cpuinfo') }
 
 sub slurp
 {
@@ -24,9 +20,19 @@ sub slurp
 	return <$in>;
 }
 
-# ---- the server ----------------------------------------------------------------------------------------------------
+sub cores { return scalar grep { /^processor/ } slurp('/proc/cpuinfo') }
 
-# Gives what a command prints, and ends where it fails; its errors go to the terminal.
+# progress(TEXT): a line, with the minutes since the start.
+my $start = time;
+sub progress
+{
+	my ($text) = @_;
+	my $seconds = time - $start;
+	printf STDERR "%2d:%02d %s\n", $seconds / 60, $seconds % 60, $text;
+	return;
+}
+
+# Returns what a command prints, and ends where it fails; its errors go to the terminal.
 sub run_command
 {
 	my (@command) = @_;
@@ -40,27 +46,24 @@ sub run_command
 	return $output;
 }
 
+my @psql = ('psql', '-XqAt', '-F', "\t", '-v', 'ON_ERROR_STOP=1');
+
 # The rows of a query, or of several statements, each an array.
-sub sql
-{
-	my ($query) = @_;
-	my $output = run_command('psql', '-XqAt', '-F', "\t", '-v', 'ON_ERROR_STOP=1', '-c', $query);
-	return map { [ split /\t/, $_, -1 ] } split /\n/, $output;
-}
+sub sql { my ($query) = @_; return map { [ split /\t/, $_, -1 ] } split /\n/, run_command(@psql, '-c', $query) }
 
 sub value { return (sql(@_))[0][0] }
 
-# What a script prints, as tables: the lines of each, its head first, as arrays.
-sub psql_file
+# record_script(SCRIPT, NAME => VALUE ...): runs it with variables, and records the case, key and number of each row.
+sub record_script
 {
-	my ($file, @options) = @_;
-	my $output = run_command('psql', '-XqA', '-F', "\t", @options, '-f', $file);
-	my @tables = map { [ map { [ split /\t/, $_, -1 ] } split /\n/ ] } split /^\(\d+ rows?\)\n/m, $output;
-	return grep { @$_ } @tables;
+	my ($script, @variables) = @_;
+	progress("test/bench/$script.sql");
+	my @options;
+	while (my ($name, $value) = splice @variables, 0, 2) { push @options, '-v', "$name=$value" }
+	my $output = run_command(@psql, @options, '-f', "test/bench/$script.sql");
+	record($_->[0], $_->[1], $_->[2]) for map { [ split /\t/ ] } grep { /\t.*\t/ } split /\n/, $output;
+	return;
 }
-
-# Runs a script, and keeps the tables that it prints under its name.
-sub keep_script { my ($name, @options) = @_; keep_tables($name, psql_file("test/bench/$name.sql", @options)); return }
 
 # Starts the server again, with other settings than those in its file.
 sub restart
@@ -73,93 +76,37 @@ sub restart
 	my @start = ('pg_ctl', '-D', $data, '-w', '-t', 600, '-s', '-l', "$ENV{SANDBOX}/server.log");
 	system(@start, '-o', join(' ', map { "-c $_" } @settings), 'start') == 0
 	  or die "the server did not start again\n";
-}
-
-# pgbench(SCRIPT, {VARIABLE => VALUE}, OPTION ...): transactions per second, the average latency of each statement in
-# ms, and with `--log` the latencies of all transactions in us, in order.
-sub pgbench
-{
-	my ($script, $define, @options) = @_;
-	my $log = "$ENV{SANDBOX}/pgbench_log";
-	my $logged = grep { $_ eq '--log' } @options;
-	local $ENV{PGOPTIONS} = '-c comb.monotonicity=session' if ($define->{key} // '') eq 'comb_uuid_session';
-	my $output = run_command('pgbench', '-n', (map { ('-D', "$_=$define->{$_}") } sort keys %$define),
-		'-f', "test/bench/$script", @options, $logged ? ('--log-prefix', $log) : ());
-	$output =~ /^tps = ([\d.]+)/m or die "pgbench said\n$output";
-	my %result = (tps => $1);
-	$output =~ /^number of failed transactions: ([1-9]\d*)/m and die "pgbench said\n$output";
-	$result{statements} = [ $output =~ /^ +([\d.]+) +\d+ +\S/mg ];
-	if ($logged)
-	{
-		my @logs = glob "$log.*";
-		$result{latencies} = [ sort { $a <=> $b } map { (split ' ')[2] } map { slurp($_) } @logs ];
-		unlink @logs;
-	}
-	return \%result;
-}
-
-# ---- the candidates ------------------------------------------------------------------------------------------------
-
-# All of them, as test/bench/schema.sql has them.
-sub candidates
-{
-	keep_tables('candidate', [ sql('SELECT name, label, call FROM candidate ORDER BY place') ])
-	  unless tables_of('candidate');
-	my @candidates;
-	for my $row (@{ (tables_of('candidate'))[0] })
-	{
-		my ($name, $label, $call) = @$row;
-		push @candidates, { name => $name, label => $label, call => $call, by_client => int($name eq 'bigint_client') };
-	}
-	return @candidates;
-}
-
-# A round's order: another each time, so that no candidate always comes after the same one; the same in each run.
-srand 9562;
-sub in_turn { return shuffle @_ }
-
-# Empties a candidate's tables, and writes out what others have left behind.
-sub empty
-{
-	my ($candidate) = @_;
-	sql("TRUNCATE $candidate->{name}, $candidate->{name}_item");
-	sql('CHECKPOINT');
-}
-
-# autovacuum(CANDIDATE, 'on' or 'off'): for its main table.
-sub autovacuum
-{
-	my ($candidate, $enabled) = @_;
-	sql("ALTER TABLE $candidate->{name} SET (autovacuum_enabled = $enabled)");
 	return;
 }
 
-# ---- progress ------------------------------------------------------------------------------------------------------
-
-my @steps;
-
-# add_step(SECONDS, LABEL, CODE): what is to do, and how long it may take; only the proportions matter.
-sub add_step { my ($seconds, $label, $code) = @_; push @steps, { seconds => $seconds, label => $label, code => $code } }
-
-sub run_steps
+# pgbench(SCRIPT, {VARIABLE => VALUE}, OPTION ...): transactions per second.
+sub pgbench
 {
-	my $start = time;
-	my $all = sum map { $_->{seconds} } @steps;
-	my ($done, $told) = (0, 0);
-	while (my $step = shift @steps)
+	my ($script, $define, @options) = @_;
+	my @variables = map { ('-D', "$_=$define->{$_}") } sort keys %$define;
+	my $output = run_command('pgbench', '-n', @variables, '-f', "test/bench/$script.sql", @options);
+	$output =~ /^number of failed transactions: [1-9]/m and die "pgbench said\n$output";
+	$output =~ /^tps = ([\d.]+)/m or die "pgbench said\n$output";
+	return $1;
+}
+
+# Empties a table, and writes out what others have left behind.
+sub empty { my ($table) = @_; sql("TRUNCATE $table"); sql('CHECKPOINT'); return }
+
+# rounds(CASE, NUMBER, CODE, KEY ...): runs the code for all keys, in another order in each round, so that no key always
+# comes after the same one. While twins differ there are more rounds, up to twice as many.
+srand 9562;
+
+sub rounds
+{
+	my ($case, $number, $code, @keys) = @_;
+	for my $round (1 .. 2 * $number)
 	{
-		my $pace = $done > 0.1 * $all ? (time - $start) / $done : 1;
-		my $left = ($all - $done) * $pace;
-		# a line every few seconds, however short the steps
-		if (time - $told > 3)
-		{
-			printf STDERR "%3d %%, %d:%02d left: %s\n", 100 * $done / $all, $left / 60, $left % 60, $step->{label};
-			$told = time;
-		}
-		$step->{code}->();
-		$done += $step->{seconds};
+		last if $round > $number && ($ENV{QUICK} || (twins_differ($case) // 0) <= $Figures::allowed);
+		progress("$case, round $round");
+		$code->($_) for shuffle @keys;
 	}
-	return time - $start;
+	return;
 }
 
 1;

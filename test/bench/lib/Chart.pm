@@ -1,130 +1,99 @@
-# The charts of the benchmarks, drawn by gnuplot from the figures of the current run, as SVG.
-#
-# A chart has a title that says what it shows, and a caption with settings and machine. In dark mode its lightness is
-# inverted, so that each color needs to be chosen once.
+# The charts of the benchmarks, drawn by gnuplot as SVG. In dark mode a chart's lightness is inverted, so that each
+# color needs to be chosen once. All charts have the keys in one order and the same colors.
 package Chart;
 
 use strict;
 use warnings;
 use Exporter 'import';
 use Figures;
-use List::Util qw(max min sum);
-use Page;
+use List::Util qw(max sum);
 
-our @EXPORT = qw(color lines bars dots chart);
+our @EXPORT = qw(color number bars lines heat);
 
 my %colors = (
-	bigint_identity => '#555555', bigint_cached => '#888888', bigint_client => '#bbbbbb',
-	gen_random_uuid => '#d62728', uuid_generate_v1mc => '#ff9d3a',
-	sql_uuid_v7 => '#9467bd', uuid_generate_v7 => '#c49bd9', uuidv7 => '#2ca02c',
-	comb_uuid => '#1f4fd8', comb_uuid_session => '#5b8def', comb_uuid_v7 => '#1f4fd8', hot_uuid => '#17a2c4');
+	bigint => '#6b6b6b',
+	gen_random_uuid => '#d62728',
+	version_7 => '#2a8f2a',
+	comb_uuid => '#1f4fd8',
+	hot_uuid => '#1295b5');
 
-sub color { return $colors{ $_[0] } }
+sub color { return $colors{ $_[0] } // '#1f4fd8' }
 
-my $style = '<style>@media (prefers-color-scheme: dark) { svg { filter: invert(0.93) hue-rotate(180deg) } }</style>';
+# A number with three significant digits.
+sub number
+{
+	my ($n) = @_;
+	my $digits = abs($n) >= 100 ? 0 : abs($n) >= 10 ? 1 : abs($n) >= 1 ? 2 : 3;
+	my $text = sprintf "%.${digits}f", $n;
+	1 while $text =~ s/^(-?\d+)(\d{3})/$1,$2/;
+	return $text;
+}
 
-# chart(FILE, HEIGHT, TITLE, CAPTION, SCRIPT): draws it. The script may contain its data, as `$data << EOD`.
+my $style = '<style>@media (prefers-color-scheme: dark) { svg { filter: invert(0.92) hue-rotate(180deg) } } '
+  . 'image { image-rendering: pixelated }</style>';
+
+# chart(PATH, HEIGHT, TITLE, CAPTION, SCRIPT): the script may contain its data, as `$data << EOD`.
 sub chart
 {
-	my ($file, $height, $title, $caption, $script) = @_;
-	my ($version) = fact('version') =~ /^(\S+)/;
-	my @machine = map { fact($_) } qw(cores processor gigabytes);
-	my $machine = sprintf 'PostgreSQL %s, %s cores (%s), %s GB of memory', $version, @machine;
-	my $path = place_for_chart($file, $title);
+	my ($path, $height, $title, $caption, $script) = @_;
+	my $machine = sprintf 'PostgreSQL %s, %s cores (%s), %s', map { fact($_) } qw(version cores processor date);
 	open my $gnuplot, '|-', 'gnuplot' or die "gnuplot: $!\n";
 	print $gnuplot <<"END";
-set terminal svg size 900,$height noenhanced font 'sans-serif,13' background '#ffffff'
+set terminal svg size 900,$height noenhanced font 'sans-serif,14' background '#ffffff'
 set output '$path'
 set encoding utf8
 set border 3 lc rgb '#888888'
-set tics nomirror tc rgb '#333333'
+set tics nomirror out tc rgb '#333333'
 set key off
 set tmargin 3.5
 set bmargin 5.5
-set label 1001 "$title" at character 1.2, screen 1 offset 0,-1.1 font ',15'
-set label 1002 "$caption\\n$machine" at character 1.2, character 1.6 font ',11' tc rgb '#666666'
+set label 1001 "$title" at character 1.2, screen 1 offset 0,-1.1 font ',16'
+set label 1002 "$caption\\n$machine" at character 1.2, character 1.6 font ',12' tc rgb '#555555'
 $script
 END
-	close $gnuplot or die "gnuplot could not draw $file\n";
+	close $gnuplot or die "gnuplot could not draw $path\n";
 	open my $in, '<', $path or die "$path: $!\n";
 	my $svg = do { local $/; <$in> };
 	close $in;
+	my $plain = $title =~ s/&/&amp;/gr =~ s/</&lt;/gr;
+	$svg =~ s{<title>.*?</title>}{<title>$plain</title>} or die "gnuplot has written an SVG of another form\n";
+	$svg =~ s{<desc>.*?</desc>\n}{}s;
 	$svg =~ s/(?=<g id="gnuplot_canvas")/$style\n/ or die "gnuplot has written an SVG of another form\n";
+	$svg =~ s/\s+\n/\n/g;
 	open my $out, '>', $path or die "$path: $!\n";
 	print $out $svg;
 	close $out or die "$path: $!\n";
 	return;
 }
 
-# lines(FILE, TITLE, CAPTION, X, Y, {KEY => [[X, Y] ...]}): a line for each of four keys, with its name at its end.
-sub lines
-{
-	my ($file, $title, $caption, $x, $y, $points) = @_;
-	my @names = grep { $points->{$_} } qw(bigint_identity gen_random_uuid uuidv7 comb_uuid_v7);
-	my $top = 1.06 * max(map { $_->[1] } map { @{ $points->{$_} } } @names);
-	my $right = max(map { $_->[0] } map { @{ $points->{$_} } } @names);
-	my ($data, @plots) = ('');
-	for my $name (@names)
-	{
-		# uuidv7() shows on both sides of comb_uuid_v7(), which is equal to it in some charts.
-		my $width = $name eq 'uuidv7' ? 5 : 2.5;
-		$data .= "\$$name << EOD\n" . join('', map { "@$_\n" } @{ $points->{$name} }) . "EOD\n";
-		push @plots, sprintf "\$%s using 1:2 with lines lw %s lc rgb '%s'", $name, $width, color($name);
-	}
-	# Names of lines that end close to each other are set one below the other.
-	my ($gap, $place, $labels) = ($top / 16, $top + 1, '');
-	for my $name (sort { $points->{$b}[-1][1] <=> $points->{$a}[-1][1] } @names)
-	{
-		my ($end, $height) = @{ $points->{$name}[-1] };
-		$place = $height < $place - $gap ? $height : $place - $gap;
-		$labels .= sprintf "set label \"%s\" at %s,%s offset 1,0 tc rgb '%s'\n", label($name), $end, $place, color($name);
-	}
-	return chart($file, 420, $title, $caption, <<"END" . 'plot ' . join(', ', @plots));
-$data
-$labels
-set grid ytics lc rgb '#dddddd'
-set rmargin 20
-set xlabel "$x"
-set ylabel "$y"
-set xrange [0:$right]
-set yrange [0:$top]
-END
-}
-
-# Rows as gnuplot's data, from the last to the first: the name, the color as a number, the sum as text, the numbers.
-sub data_of
-{
-	my $data = "\$data << EOD\n";
-	for my $row (reverse @_)
-	{
-		my ($name, $color, @numbers) = @$row;
-		$data .= sprintf qq("%s" %d "%s" %s\n), $name, hex($color =~ s/#//r), number(sum(@numbers)), "@numbers";
-	}
-	return $data . "EOD\n";
-}
-
-# bars(FILE, TITLE, CAPTION, X, [NAME, COLOR, NUMBER ...] ...): a bar for each name, of one part for each number, each
-# paler than the one before.
+# bars(PATH, TITLE, CAPTION, X, [NAME, COLOR, [NUMBER ...], LOW, HIGH] ...): a bar for each name, of one part for each
+# number, each paler than the one before, and a line for the spread of the sum, where it is given.
 sub bars
 {
-	my ($file, $title, $caption, $x, @rows) = @_;
-	my $parts = $#{ $rows[0] } - 1;
-	my $data = data_of(@rows);
-	my $last = $#rows;
-	my ($before, @plots) = (0);
-	for my $part (1 .. $parts)
+	my ($path, $title, $caption, $x, @rows) = @_;
+	my $data = '';
+	for my $row (reverse @rows)
 	{
-		my $column = '$' . ($part + 3);
-		my $solid = 0.85 / $part;
-		push @plots,
-		  sprintf '$data using (%s+%s/2):0:(%s/2):(0.36):2%s with boxxyerror lc rgb variable fs solid %.2f noborder',
-		  $before, $column, $column, $part == 1 ? ':ytic(1)' : '', $solid;
+		my ($name, $color, $numbers, $low, $high) = @$row;
+		my $sum = sum(@$numbers);
+		$data .= sprintf qq("%s" %d "%s" %s %s %s\n), $name, hex($color =~ s/#//r), number($sum), $low // $sum,
+		  $high // $sum, "@$numbers";
+	}
+	my ($before, $last, @plots) = (0, $#rows);
+	for my $part (1 .. max(map { scalar @{ $_->[2] } } @rows))
+	{
+		my $column = '$' . ($part + 5);
+		my $tics = $part == 1 ? ':ytic(1)' : '';
+		push @plots, "\$data using ($before+$column/2):0:($column/2):(0.36):2$tics with boxxyerror lc rgb variable "
+		  . sprintf 'fs solid %.2f noborder', 0.85 / $part;
 		$before .= "+$column";
 	}
-	my $most = 1.1 * max(map { sum(@{$_}[ 2 .. $parts + 1 ]) } @rows);
-	push @plots, "\$data using ($before):0:3 with labels left offset 0.5,0 font ',11'";
-	return chart($file, 150 + 27 * @rows, $title, $caption, <<"END" . 'plot ' . join(", \\\n", @plots));
-$data
+	my $most = 1.12 * max(map { $_->[4] // sum(@{ $_->[2] }) } @rows);
+	push @plots, '$data using 4:0:($5-$4):(0) with vectors nohead lw 2 lc rgb "#333333"',
+	  "\$data using (\$5 > $before ? \$5 : $before):0:3 with labels left offset 0.6,0 font ',13'";
+	return chart($path, 150 + 29 * @rows, $title, $caption, <<"END" . 'plot ' . join(", \\\n", @plots));
+\$data << EOD
+${data}EOD
 set grid xtics lc rgb '#dddddd'
 set xlabel "$x"
 set xrange [0:$most]
@@ -132,24 +101,68 @@ set yrange [-0.6:$last.6]
 END
 }
 
-# dots(FILE, TITLE, CAPTION, X, [NAME, COLOR, NUMBER] ...): a dot for each name, on a logarithmic axis.
-sub dots
+# lines(PATH, TITLE, CAPTION, X, Y, [NAME, COLOR, [X, Y] ...] ...): a line for each name, of the same weight.
+sub lines
 {
-	my ($file, $title, $caption, $x, @rows) = @_;
-	my $data = data_of(@rows);
-	my $last = $#rows;
-	my @numbers = map { $_->[2] } @rows;
-	my ($left, $right) = (min(@numbers) / 2, max(@numbers) * 2.5);
-	return chart($file, 150 + 27 * @rows, $title, $caption, <<"END");
+	my ($path, $title, $caption, $x, $y, @rows) = @_;
+	my ($data, @plots) = ('');
+	for my $row (@rows)
+	{
+		my ($name, $color, @points) = @$row;
+		my $block = 'data' . scalar @plots;
+		$data .= "\$$block << EOD\n" . join('', map { "@$_\n" } @points) . "EOD\n";
+		push @plots, "\$$block using 1:2 with lines lw 2.5 lc rgb '$color' title \"$name\"";
+	}
+	my @points = map { @{$_}[ 2 .. $#$_ ] } @rows;
+	my ($right, $top) = (max(map { $_->[0] } @points), 1.06 * max(map { $_->[1] } @points));
+	return chart($path, 420, $title, $caption, <<"END" . 'plot ' . join(', ', @plots));
 $data
-set grid xtics ytics lc rgb '#dddddd'
-set logscale x
-set xlabel "$x (logarithmic)"
-set xrange [$left:$right]
-set yrange [-0.6:$last.6]
-plot \$data using 4:0:2:ytic(1) with points pt 7 ps 1.1 lc rgb variable, \\
-     '' using 4:0:3 with labels left offset 1,0 font ',11'
+set key outside right center Left reverse samplen 2 font ',13'
+set grid ytics lc rgb '#dddddd'
+set xlabel "$x"
+set ylabel "$y"
+set xrange [0:$right]
+set yrange [0:$top]
 END
+}
+
+# heat(PATH, TITLE, CAPTION, MOST, [NAME, [NUMBER ...] ...] ...): a panel for each name, with one scale.
+sub heat
+{
+	my ($path, $title, $caption, $most, @panels) = @_;
+	my ($right, $top) = ($#{ $panels[0][1] } + 0.5, $#{ $panels[0] } - 0.5);
+	my $range = log(1 + $most);
+	my $script = <<"END";
+set multiplot layout 1,2 margins 0.06,0.87,0.25,0.79 spacing 0.05
+set palette defined (0 '#ffffff', 0.02 '#c9d8ff', 0.3 '#1f4fd8', 0.65 '#d62728', 1 '#7a0000')
+set cbrange [0:$range]
+set cbtics ('none' 0, '1' log(2), '10' log(11), '100' log(101), '1,000' log(1001), '10,000' log(10001))
+set cblabel 'inserts'
+set colorbox user origin screen 0.885,0.25 size screen 0.02,0.54
+set xrange [-0.5:$right]
+set yrange [-0.5:$top]
+unset xtics
+unset ytics
+set border 15
+set xlabel 'inserts, from first to last'
+set ylabel 'place in the index file' offset 1,0
+END
+	for my $panel (@panels)
+	{
+		my ($name, @lines) = @$panel;
+		my $data = join '', map { join(' ', map { sprintf '%.2f', log(1 + $_) } @$_) . "\n" } @lines;
+		$script .= <<"END";
+\$data << EOD
+${data}EOD
+set title '$name' offset 0,-0.6
+plot \$data matrix using 1:2:3 with image
+unset label
+unset colorbox
+unset ylabel
+undefine \$data
+END
+	}
+	return chart($path, 400, $title, $caption, $script . "unset multiplot\n");
 }
 
 1;

@@ -1,114 +1,150 @@
-# What was measured: kept by test/bench/measure, written to a file of tab-separated values, and read by test/bench/page,
-# which reads a run of each version.
+# What was measured: kept by test/bench/measure in doc/benchmarks/VERSION.csv, and read by test/bench/page. The file has
+# facts, as lines `# NAME: VALUE`, and a line for each key of each case with the figures of all rounds.
 #
-#   fact    NAME  VALUE              something that is there once: a version, a number of rows
-#   figure  WHAT  NAME  VALUE        a measurement of a candidate, a line for each round
-#   row     TABLE NUMBER  CELL ...   a row of the NUMBER-th table that a script printed
+# The spread of a figure is the middle half of its rounds, or all of them if there are fewer than five. A key that ends
+# in ` twin` runs the same code as the key without: what differs between them is noise.
 package Figures;
 
 use strict;
 use warnings;
 use Exporter 'import';
-use List::Util qw(max min);
+use List::Util qw(first min);
 
-our @EXPORT = qw(fact record values_of median range_of ratio keep_tables tables_of write_figures read_figures runs
-  of_run);
+our @EXPORT = qw(fact record keys_of summary ratio base_of twins_differ differs write_figures read_figures of_run);
+
+# Twins differ by at most this much, or their case claims nothing.
+our $allowed = 0.03;
+
+my @columns = qw(case key n median low high rounds);
 
 # What all functions here work on is the current run.
-my %runs;
-our $run = { fact => {}, figure => {}, tables => {} };
+our $run = { fact => {}, figure => {}, keys => {}, cases => [] };
 
 # fact(NAME) returns it, fact(NAME, VALUE) keeps it.
 sub fact
 {
 	my ($name, $value) = @_;
 	$run->{fact}{$name} = $value if @_ == 2;
-	return $run->{fact}{$name} // die "no fact $name was measured\n";
+	return $run->{fact}{$name};
 }
 
-# record(WHAT, NAME, NUMBER): once a round, so that the n-th numbers of two names belong to one round.
-sub record { my ($what, $name, $number) = @_; push @{ $run->{figure}{$what}{$name} }, $number; return }
-
-sub values_of { my ($what, $name) = @_; return @{ $run->{figure}{$what}{$name} // [] } }
-
-sub median_of
+sub figure
 {
-	my @sorted = sort { $a <=> $b } @_;
-	return @sorted ? ($sorted[ $#sorted / 2 ] + $sorted[ @sorted / 2 ]) / 2 : undef;
+	my ($case, $key) = @_;
+	push @{ $run->{cases} }, $case unless $run->{figure}{$case};
+	push @{ $run->{keys}{$case} }, $key unless $run->{figure}{$case}{$key};
+	return $run->{figure}{$case}{$key} //= {};
 }
 
-sub median { return median_of(values_of(@_)) }
+# record(CASE, KEY, NUMBER ...): once a round, so that the n-th numbers of two keys belong to one round.
+sub record { my ($case, $key, @numbers) = @_; push @{ figure($case, $key)->{rounds} }, @numbers; return }
 
-sub range_of { my @all = values_of(@_); return (min(@all), max(@all)) }
+sub keys_of { my ($case) = @_; return @{ $run->{keys}{$case} // [] } }
 
-# The median of the rounds' own ratios, so that other work of the machine affects both, over the rounds that both have.
-# A round whose base is 0 is left out: a machine that is busy elsewhere can run a second without one transaction.
+sub quantile
+{
+	my ($part, @sorted) = @_;
+	my $place = $part * $#sorted;
+	my ($below, $above) = @sorted[ int $place, min(int($place) + 1, $#sorted) ];
+	return $below + ($place - int $place) * ($above - $below);
+}
+
+sub summary_of
+{
+	my @sorted = sort { $a <=> $b } @_ or return;
+	my ($median, $low, $high) = map { quantile($_, @sorted) } 0.5, @sorted < 5 ? (0, 1) : (0.25, 0.75);
+	return { n => scalar @sorted, median => $median, low => $low, high => $high };
+}
+
+# n, median, low and high of a key. A file may lack the rounds.
+sub summary
+{
+	my ($case, $key) = @_;
+	my $figure = $run->{figure}{$case}{$key} // return;
+	return $figure->{rounds} ? summary_of(@{ $figure->{rounds} }) : $figure;
+}
+
+# The same of the ratio of two keys, from the rounds' own ratios, so that other work of the machine affects both.
 sub ratio
 {
-	my ($what, $name, $base) = @_;
-	my @of = values_of($what, $name);
-	my @to = values_of($what, $base);
-	return median_of(map { $of[$_] / $to[$_] } grep { $to[$_] } 0 .. min($#of, $#to));
+	my ($case, $key, $base) = @_;
+	my ($of, $to) = map { $run->{figure}{$case}{$_} // return } $key, $base;
+	if ($of->{rounds} && $to->{rounds})
+	{
+		my $last = min($#{ $of->{rounds} }, $#{ $to->{rounds} });
+		return summary_of(map { $of->{rounds}[$_] / $to->{rounds}[$_] } grep { $to->{rounds}[$_] } 0 .. $last);
+	}
+	($of, $to) = map { summary($case, $_) } $key, $base;
+	return {
+		n => min($of->{n}, $to->{n}),
+		median => $of->{median} / $to->{median},
+		low => $of->{low} / $to->{high},
+		high => $of->{high} / $to->{low} };
 }
 
-# keep_tables(NAME, TABLE ...): tables as arrays of rows, which are arrays of cells.
-sub keep_tables { my ($name, @tables) = @_; $run->{tables}{$name} = \@tables; return }
+# The key that has a twin.
+sub base_of { my ($case) = @_; my $twin = first { / twin$/ } keys_of($case); return $twin && $twin =~ s/ twin$//r }
 
-sub tables_of { my ($name) = @_; return @{ $run->{tables}{$name} // [] } }
+# twins_differ(CASE): by which part; nothing if there are none.
+sub twins_differ
+{
+	my ($case) = @_;
+	my $base = base_of($case) // return;
+	return abs(ratio($case, "$base twin", $base)->{median} - 1);
+}
+
+# differs(RATIO): whether it is told apart from 1.
+sub differs
+{
+	my ($ratio) = @_;
+	return abs($ratio->{median} - 1) > $allowed && ($ratio->{low} > 1 || $ratio->{high} < 1);
+}
+
+sub short { my ($number) = @_; return defined $number ? 0 + sprintf('%.4g', $number) : '' }
 
 sub write_figures
 {
 	my ($file) = @_;
 	open my $out, '>', $file or die "$file: $!\n";
-	my $line = sub { print $out join("\t", @_), "\n" };
-	$line->('fact', $_, $run->{fact}{$_}) for sort keys %{ $run->{fact} };
-	for my $what (sort keys %{ $run->{figure} })
+	print $out map { "# $_: $run->{fact}{$_}\n" } sort keys %{ $run->{fact} };
+	print $out join(',', @columns), "\n";
+	for my $case (@{ $run->{cases} })
 	{
-		for my $name (sort keys %{ $run->{figure}{$what} })
+		for my $key (keys_of($case))
 		{
-			$line->('figure', $what, $name, $_) for values_of($what, $name);
-		}
-	}
-	for my $name (sort keys %{ $run->{tables} })
-	{
-		my @tables = tables_of($name);
-		for my $number (0 .. $#tables)
-		{
-			$line->('row', $name, $number, @$_) for @{ $tables[$number] };
+			my $summary = summary($case, $key);
+			my @rounds = map { short($_) } @{ $run->{figure}{$case}{$key}{rounds} // [] };
+			my @cells = ("\"$case\"", "\"$key\"", map { short($summary->{$_}) } @columns[ 2 .. 5 ]);
+			print $out join(',', @cells, "@rounds"), "\n";
 		}
 	}
 	close $out or die "$file: $!\n";
 	return;
 }
 
-# runs() returns the names of the runs that were read, in order.
-sub runs { my @runs = sort { $a <=> $b } keys %runs; return @runs }
-
-# of_run(NAME, CODE): calls it with that run as the current one.
-sub of_run
-{
-	my ($name, $code) = @_;
-	local $run = $runs{$name};
-	return $code->();
-}
-
-# read_figures(NAME, FILE): a run, by the number of its version.
+# Makes a file the current run.
 sub read_figures
 {
-	my ($name, $file) = @_;
-	local $run = $runs{$name} = { fact => {}, figure => {}, tables => {} };
+	my ($file) = @_;
+	$run = { fact => {}, figure => {}, keys => {}, cases => [] };
 	open my $in, '<', $file or die "$file: $!\n";
 	while (my $line = <$in>)
 	{
 		chomp $line;
-		my ($kind, $what, $name, @rest) = split /\t/, $line, -1;
-		if ($kind eq 'fact') { $run->{fact}{$what} = $name }
-		elsif ($kind eq 'figure') { record($what, $name, @rest) }
-		elsif ($kind eq 'row') { push @{ $run->{tables}{$what}[$name] }, \@rest }
-		else { die "$file, line $.: $kind\n" }
+		if ($line =~ /^# (.*?): (.*)/) { fact($1, $2) }
+		elsif (my ($case, $key, $rest) = $line =~ /^"([^"]*)","([^"]*)",(.*)/)
+		{
+			my ($n, $median, $low, $high, $rounds) = split /,/, $rest, -1;
+			my $figure = figure($case, $key);
+			if ($rounds ne '') { $figure->{rounds} = [ split ' ', $rounds ] }
+			else { @{$figure}{qw(n median low high)} = ($n, $median, $low, $high) }
+		}
 	}
 	close $in;
-	return;
+	return $run;
 }
+
+# of_run(RUN, CODE): calls it with that run as the current one.
+sub of_run { my ($other, $code) = @_; local $run = $other; return $code->() }
 
 1;

@@ -1,4 +1,0 @@
--- Case 1: making ids, and nothing else, from one session or many.
---   psql -f test/bench/schema.sql
---   pgbench -n -c 4 -T 5 -D call='comb_uuid()' -f test/bench/make.sql
-SELECT count(:call) FROM generate_series(1, 20000);
