@@ -107,6 +107,75 @@ is($coordinator->safe_psql('shop', "$late AND id < '$watermark'"), '0', 'none of
 $watermark = $coordinator->safe_psql('shop', 'SELECT cluster_watermark()');
 is($coordinator->safe_psql('shop', "$late AND id < '$watermark'"), '20', 'all are below that of the cluster then');
 
+# Two holes of the least watermark of all nodes, which cluster_watermark() closes by its wait. commit_hangs(INSERT)
+# lets a transaction hang after the coordinator has committed, and before the nodes do. missed(WATERMARK) returns how
+# many of the rows are below a watermark.
+sub commit_hangs
+{
+	my ($insert) = @_;
+	wait_for_nobody($coordinator, 'nobody');
+	my $session = $coordinator->background_psql('shop', on_error_stop => 1);
+	$session->query_safe("BEGIN; $insert");
+	$session->query_until(qr/committing/, "\\echo committing\nCOMMIT;\n");
+	hangs($coordinator, 'COMMIT');
+	return $session;
+}
+
+sub least_watermark
+{
+	return $coordinator->safe_psql('shop', q{
+		SELECT node_watermark(k) AS lowest FROM cluster_nodes ORDER BY 1 LIMIT 1 \gset
+		SELECT least(comb_watermark(), :'lowest')});
+}
+
+sub missed
+{
+	my ($below) = @_;
+	return $coordinator->safe_psql('shop', "SELECT count(*) FROM moved WHERE id < '$below'");
+}
+
+# The first: a node makes ids for rows of the other, which has not committed yet. All rows go to one shard, which Citus
+# prepares because of the setting in the document.
+$coordinator->safe_psql('shop', q{
+	CREATE TABLE moved (n int, id uuid DEFAULT comb_uuid());
+	CREATE TABLE sources (n int, k int);
+	SELECT create_distributed_table('moved', 'n'), create_distributed_table('sources', 'k');
+	INSERT INTO sources SELECT 7, k FROM generate_series(1, 100) AS k});
+my $port = $coordinator->safe_psql('shop', q{SELECT nodeport FROM citus_shards
+	WHERE table_name = 'moved'::regclass AND shardid = get_shard_id_for_distribution_column('moved', 7)});
+my ($holder) = grep { $_->port == $port } @workers;
+$writer = commit_hangs('INSERT INTO moved (n) SELECT n FROM sources');
+wait_for_nobody($holder, 'nobody');
+wait_for_nobody($coordinator, '');
+hangs($holder, 'COMMIT PREPARED');
+my $least = least_watermark();
+(undef, undef, $err) = $coordinator->psql('shop', $timeout);
+like($err, qr/statement timeout/, 'cluster_watermark() waits for rows whose ids another node made');
+wait_for_nobody($holder, '');
+$writer->query_safe('SELECT 1');
+$writer->quit;
+cmp_ok(missed($least), '>', 0, 'the least watermark passed rows whose ids another node made');
+$watermark = $coordinator->safe_psql('shop', 'SELECT cluster_watermark()');
+is(missed($watermark), '100', 'all are below that of the cluster then');
+
+# The second: the coordinator crashes before the nodes commit, and Citus recovers the transaction later.
+$coordinator->append_conf('postgresql.conf', 'citus.recover_2pc_interval = -1');
+$coordinator->reload;
+$coordinator->safe_psql('shop', 'DELETE FROM moved');
+$writer = commit_hangs('INSERT INTO moved SELECT n, comb_uuid() FROM generate_series(1, 20) AS n');
+$coordinator->stop('immediate');
+$writer->{run}->finish;
+unlink $coordinator->data_dir . '/postgresql.auto.conf' or die $!;
+$coordinator->start;
+$least = least_watermark();
+is(missed($least), '0', 'rows are not visible after the coordinator has crashed');
+(undef, undef, $err) = $coordinator->psql('shop', $timeout);
+like($err, qr/statement timeout/, 'cluster_watermark() waits for transactions that Citus has to recover');
+$coordinator->safe_psql('shop', 'SELECT recover_prepared_transactions()');
+is(missed($least), '20', 'the least watermark passed all of them');
+$watermark = $coordinator->safe_psql('shop', 'SELECT cluster_watermark()');
+is(missed($watermark), '20', 'they are below that of the cluster when Citus has recovered them');
+
 # A node without a shard of the table, and one that does not answer, raise errors.
 $coordinator->safe_psql('shop', q{
 	SELECT citus_move_shard_placement(shardid, s.nodename, s.nodeport, n.nodename, n.nodeport, 'block_writes')
