@@ -248,9 +248,13 @@ if ($node->pg_version >= 18)
 {
 	$database = make_database('own_uuidv7');
 	$node->safe_psql($database, $create->{sql});
-	run_blocks('managed.md', $node, $database, [ blocks($managed, 'uuidv7') ]);
-	$node->safe_psql($database, 'ALTER EXTENSION comb UPDATE');
-	run_blocks('managed.md', $node, $database, [ blocks($managed, 'uuidv7-to-library') ]);
+	$node->safe_psql($database, 'CREATE TABLE orders (n serial, id uuid PRIMARY KEY DEFAULT uuidv7())');
+	my $insert = 'INSERT INTO orders SELECT FROM generate_series(1, 1000)';
+	is($node->safe_psql($database, "$insert; SELECT count(*) FROM orders WHERE id >= now() - interval '1 day'"),
+		'1000', 'the flavour reads the times of uuidv7()');
+	$node->safe_psql($database, 'ALTER EXTENSION comb UPDATE; ALTER TABLE orders ALTER id SET DEFAULT comb_uuid_v7()');
+	is($node->safe_psql($database, "$insert; SELECT string_agg(n::text, ',' ORDER BY id) FROM orders"),
+		join(',', 1 .. 2000), 'comb_uuid_v7() of the library continues the keys of uuidv7()');
 }
 
 # By dump and restore, to a server whose comb is the library.
