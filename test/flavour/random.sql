@@ -13,8 +13,9 @@ CREATE TEMP TABLE calls (
 INSERT INTO calls (call)
 SELECT CASE WHEN call ~ '\{s\}' THEN call ELSE '{s}.' || call END FROM unnest(ARRAY[
   'comb_timestamp({id})', 'comb_timestamp_micros({id})', 'hot_timestamp({id})', 'hot_shard({id})',
-  'hot_shard_eq({id}, {int})', 'hot_shard_remainder({int}, {modulus})', 'comb_boundary({time})',
-  'comb_boundary_after({time})', 'hot_boundary({time})', 'comb_lower_boundary({range})', 'comb_upper_boundary({range})',
+  'hot_shard_eq({id}, {int})', 'hot_shard_eq({id}, public.hot_shard({id}))', 'hot_shard_remainder({int}, {modulus})',
+  'comb_boundary({time})', 'comb_boundary_after({time})', 'hot_boundary({time})', 'comb_lower_boundary({range})',
+  'comb_upper_boundary({range})',
   'comb_to_mssql({id})', 'comb_from_mssql({id})', 'comb_to_ulid({id})', 'comb_from_ulid({text})',
   'comb_mask({id}, {key})', 'comb_unmask({id}, {key})', 'comb_timestamp({id}, {layout})',
   'comb_set_timestamp({id}, {time}, {layout})', 'comb_convert({id}, {layout}, {target})', 'comb_time_decoder({text})',
@@ -26,7 +27,8 @@ SELECT CASE WHEN call ~ '\{s\}' THEN call ELSE '{s}.' || call END FROM unnest(AR
   'array(SELECT i FROM {s}.comb_inspect({id}) AS i)',
   'pg_temp.first({s}.comb_uuid({time}), 70)', 'pg_temp.first({s}.comb_uuid_v7({time}), 70)',
   'pg_temp.first({s}.hot_uuid({int}, {time}), 62)', 'public.hot_shard({s}.hot_uuid({int}, {time}))',
-  'public.comb_timestamp({s}.comb_generate({layout}, {time}), {layout})']) AS call
+  'public.comb_timestamp({s}.comb_generate({layout}, {time}), {layout})',
+  'pg_temp.first({s}.comb_generate({layout}, {time}), CASE WHEN {layout} ~ ''^(postgres|v7)$'' THEN 70 END)']) AS call
 UNION ALL
 SELECT format('%s OPERATOR({s}.%s) %s', a, o, b)
 FROM (VALUES ('{id}', '{time}'), ('{time}', '{id}')) AS v (a, b), unnest('{<,<=,>=,>}'::text[]) AS o;
@@ -35,7 +37,7 @@ FROM (VALUES ('{id}', '{time}'), ('{time}', '{id}')) AS v (a, b), unnest('{<,<=,
 CREATE FUNCTION pg_temp.first(id uuid, bits int) RETURNS text LANGUAGE sql
 RETURN left(('x' || replace(id::text, '-', ''))::bit(128)::text, bits);
 
--- Random arguments: of the whole range, of the ranges that layouts contain, and close to the ends of ranges.
+-- Random arguments: of the whole range, of the ranges that layouts contain, and close to the ends of ranges and units.
 CREATE FUNCTION pg_temp.any_of(VARIADIC choices text[]) RETURNS text LANGUAGE sql VOLATILE
 RETURN choices[1 + floor(random() * cardinality(choices))::int];
 CREATE FUNCTION pg_temp.any_time() RETURNS timestamptz LANGUAGE sql VOLATILE
@@ -48,8 +50,11 @@ RETURN CASE floor(random() * 6)
   WHEN 3 THEN pg_temp.any_of('1970-01-01 00:00:00+00', '0001-01-01 00:00:00+00', '1900-01-01 00:00:00+00',
          '2079-06-07 00:00:00+00', '2106-02-07 06:28:16+00', '8920-08-03 05:31:50.656+00',
          '2059-03-13 02:56:07.10656+00', '10889-08-02 05:31:50.656+00', '58456-05-28 05:36:10.95516+00')::timestamptz
-       + floor((random() - 0.5) * 10 ^ floor(random() * 8)) * interval '1 microsecond'
-  ELSE '2026-11-22 00:00:00+00'::timestamptz + make_interval(secs => (random() - 0.5) * 1e9) END;
+       + interval '1 microsecond' * pg_temp.any_of('0', '-1', '-999', '-1000', '1000',
+                                                   floor((random() - 0.5) * 10 ^ floor(random() * 8))::text)::int
+  ELSE date_trunc(pg_temp.any_of('second', 'milliseconds', 'microseconds'),
+                  '2026-11-22 00:00:00+00'::timestamptz + make_interval(secs => (random() - 0.5) * 1e9))
+       + floor(random() * 3 - 1) * interval '1 microsecond' END;
 CREATE FUNCTION pg_temp.any_layout() RETURNS text LANGUAGE sql VOLATILE
 RETURN CASE WHEN random() < 0.02 THEN pg_temp.any_of('', 'V7', 'postgres ', 'x', 'é')
             ELSE (SELECT layout FROM public.comb_inspect('00000000-0000-0000-0000-000000000000')
@@ -86,10 +91,11 @@ CREATE PROCEDURE pg_temp.choose_arguments(rows int) LANGUAGE sql AS $$
 INSERT INTO arguments
 SELECT pg_temp.any_id(), at, pg_temp.any_layout(), pg_temp.any_layout(), pg_temp.any_text(),
   substr(decode(md5(random()::text) || 'ff', 'hex'), 1, CASE WHEN random() < 0.05 THEN 17 ELSE 16 END),
-  n, CASE WHEN random() < 0.1 THEN -n ELSE 1 + abs(n) % 1000 END,
+  n, CASE floor(random() * 10) WHEN 0 THEN n WHEN 1 THEN floor(random() * 3) ELSE n & 1023 END,
   CASE WHEN random() < 0.05 THEN 'empty'
        ELSE tstzrange(least(at, until), greatest(at, until), pg_temp.any_of('[]', '[)', '(]', '()')) END
-FROM (SELECT pg_temp.any_time() AS at, pg_temp.any_time() AS until, ((random() - 0.5) * 4294967294)::bigint::int AS n
+FROM (SELECT pg_temp.any_time() AS at, pg_temp.any_time() AS until,
+        pg_temp.any_of('0', '-1', '-2147483648', floor((random() - 0.5) * 2 ^ floor(random() * 33))::text)::int AS n
       FROM generate_series(1, rows)) AS chosen
 $$;
 

@@ -1,7 +1,7 @@
 # The SQL flavour returns what the library returns, and raises the same errors, for random arguments.
 #
 #   SEED=number     repeats the arguments of an earlier run; a run prints its seed first
-#   ROWS=number     is how often each function is called, 300 by default
+#   ROWS=number     is how often each function is called, 1000 by default
 use strict;
 use warnings;
 use Comb;
@@ -10,7 +10,7 @@ use Test::More;
 use Time::HiRes qw(time);
 
 my $seed = $ENV{SEED} || int(time * 1000) % 1_000_000;
-my $rows = $ENV{ROWS} || 300;
+my $rows = $ENV{ROWS} || 1000;
 note("SEED=$seed ROWS=$rows");
 
 chomp(my $scripts = `$ENV{PG_CONFIG} --sharedir`);
@@ -39,7 +39,7 @@ $node->safe_psql('postgres', <<'SQL');
 CREATE OR REPLACE FUNCTION comb.comb_boundary(at timestamptz) RETURNS uuid LANGUAGE sql IMMUTABLE STRICT
 AS 'SELECT public.comb_boundary(at + interval ''1 microsecond'')';
 SQL
-like(compared(300), qr/^\{s\}\.comb_boundary\(.*t\|t\|[1-9]\d*$/ms, 'a boundary that is a microsecond late is found');
+like(compared(1000), qr/^\{s\}\.comb_boundary\(.*t\|t\|[1-9]\d*$/ms, 'a boundary that is a microsecond late is found');
 
 $node->stop;
 done_testing();
