@@ -38,7 +38,9 @@ int uuid_column(const TriggerData& call, const char* function, const char* argum
     ereport(ERROR, errcode(ERRCODE_UNDEFINED_COLUMN), errmsg("table \"%s\" has no column \"%s\"", table, name),
             detail_of_trigger(call));
   const auto* column = TupleDescAttr(call.tg_relation->rd_att, number - 1);
-  if (column->atttypid != UUIDOID)
+  // A domain can have constraints, which a trigger that sets the column would have to check.
+  const bool can_be_domain = TRIGGER_FIRED_AFTER(call.tg_event);
+  if (column->atttypid != UUIDOID && !(can_be_domain && getBaseType(column->atttypid) == UUIDOID))
     ereport(ERROR, errcode(ERRCODE_DATATYPE_MISMATCH),
             errmsg("column \"%s\" of table \"%s\" must be of type uuid", name, table),
             errdetail("It is of type %s.", format_type_be(column->atttypid)));

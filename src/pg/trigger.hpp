@@ -15,7 +15,8 @@ inline HeapTuple new_row(const TriggerData& call) {
 }
 
 // The number of the column that the trigger's first argument names. Raises an error if the trigger has no argument or
-// more than `max_arguments`, with `arguments` as what would be right, or if the column is not a plain uuid column.
+// more than `max_arguments`, with `arguments` as what would be right, or if the column is not a plain uuid column. A
+// trigger that fires after the row is written accepts domains over uuid.
 int uuid_column(const TriggerData& call, const char* function, const char* arguments, int max_arguments);
 
 }  // namespace comb::pg

@@ -88,6 +88,13 @@ INSERT INTO parts (n) VALUES (1), (2);
 SELECT outcome(format('INSERT INTO parts_2 VALUES (2, %L)', :'earlier')) AS inserted,
        outcome('UPDATE parts SET n = 2 WHERE n = 1') AS moved;
 
+-- The column can be of a domain over uuid.
+CREATE DOMAIN event_id AS uuid;
+CREATE TABLE typed (id event_id DEFAULT comb_uuid());
+CREATE TRIGGER guard AFTER INSERT ON typed FOR EACH ROW EXECUTE FUNCTION comb_guard('id');
+INSERT INTO typed DEFAULT VALUES;
+SELECT outcome(format('INSERT INTO typed VALUES (%L)', :'earlier'));
+
 -- A deferred trigger checks the row when the transaction commits.
 CREATE TABLE deferred (id uuid);
 CREATE CONSTRAINT TRIGGER guard AFTER INSERT ON deferred DEFERRABLE INITIALLY DEFERRED
@@ -164,5 +171,6 @@ SELECT wrong('AFTER', '''id'', ''36501 days''');
 SELECT wrong('AFTER', '''id'', ''-178956970 years''');
 \t \a
 
-DROP TABLE events, given, hot_events, parts, deferred;
+DROP TABLE events, given, hot_events, parts, deferred, typed;
+DROP DOMAIN event_id;
 DROP FUNCTION outcome, error_of, wrong;
