@@ -76,6 +76,10 @@ note($node->safe_psql('postgres', "
 is(stale('orders_copy', 'FULL'), '0', 'the copy by the watermark has no stale row');
 cmp_ok(stale('naive_copy', 'LEFT'), '>', 0, 'the copy by the largest change that was seen has stale rows');
 
+# Keys can change.
+$node->safe_psql('postgres', "UPDATE orders SET id = comb_uuid() WHERE customer = '9'; CALL update_copy()");
+is(stale('orders_copy', 'FULL'), '0', 'a row with another key is not left over in the copy');
+
 # The copy is made anew from nothing.
 run_blocks('changes.md', $node, 'postgres', [ grep { $_->{sql} =~ /TRUNCATE orders_copy/ } blocks($document, '') ]);
 is(stale('orders_copy', 'FULL'), '0', 'a rebuilt copy has no stale row');
