@@ -9,5 +9,5 @@ with psycopg.connect("") as connection:
     print("ids", len(set(ids)))
     @psycopg-range@
     print("range", len(orders))
-    @psycopg-operators@
+    orders = connection.execute("SELECT FROM orders WHERE id >= %s AND id < %s", (start, end)).fetchall()
     print("operators", len(orders))
