@@ -4,24 +4,13 @@
 SET TimeZone = 'UTC'; SET DateStyle = 'ISO';
 SELECT FROM setseed(0.5);
 
--- Returns the value of a query, or its error with detail and hint.
-CREATE FUNCTION pg_temp.outcome(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-  result text; state text; message text; detail text; hint text;
-BEGIN
-  EXECUTE query INTO result;
-  RETURN result;
-EXCEPTION WHEN OTHERS THEN
-  GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, message = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL,
-    hint = PG_EXCEPTION_HINT;
-  RETURN concat_ws(' | ', state, message, detail, hint);
-END $$;
+\ir ../include/outcome.sql
 
 -- Returns what a call of the flavour's function gives (ours), and what the same call of the library's gives (theirs).
 CREATE FUNCTION pg_temp.outcomes(call text, OUT ours text, OUT theirs text) LANGUAGE plpgsql AS $$
 BEGIN
-  ours := pg_temp.outcome('SELECT comb.' || call);
-  theirs := pg_temp.outcome('SELECT public.' || call);
+  ours := public.outcome('SELECT comb.' || call);
+  theirs := public.outcome('SELECT public.' || call);
 END $$;
 
 -- Random ids, a third of them with a version and the variant of RFC 9562, and with times of the present.
@@ -117,13 +106,13 @@ SELECT 'ids by layout' AS arguments, count(*) > 10000 AS enough,
     AS comb_timestamp
 FROM ids, layouts WHERE ids.n % 5 = layouts.n % 5;
 SELECT 'times by layout' AS arguments, count(*) > 10000 AS enough,
-  count(*) FILTER (WHERE ours LIKE '22___ |%') > 1000 AS errors,
+  count(*) FILTER (WHERE ours LIKE '22___: %') > 1000 AS errors,
   count(*) FILTER (WHERE ours IS DISTINCT FROM theirs) AS comb_set_timestamp,
   min(ours || ' <> ' || theirs) FILTER (WHERE ours <> theirs) AS example
 FROM times JOIN layouts ON times.n % 17 = layouts.n - 1 OR times.n > 110000 JOIN ids ON ids.n = times.n % 100000 + 1,
   pg_temp.outcomes(format('comb_set_timestamp(%L, %L, %L)', id, at, layout)) AS o;
 SELECT 'pairs of layouts' AS arguments, count(*) > 10000 AS enough,
-  count(*) FILTER (WHERE ours LIKE '22___ |%') > 1000 AS errors,
+  count(*) FILTER (WHERE ours LIKE '22___: %') > 1000 AS errors,
   count(*) FILTER (WHERE ours IS DISTINCT FROM theirs) AS comb_convert,
   min(ours || ' <> ' || theirs) FILTER (WHERE ours <> theirs) AS example
 FROM ids JOIN layouts AS s ON true JOIN layouts AS t ON ids.n % 289 = (s.n - 1) * 17 + t.n - 1 OR ids.n = 0,
@@ -131,11 +120,11 @@ FROM ids JOIN layouts AS s ON true JOIN layouts AS t ON ids.n % 289 = (s.n - 1) 
 
 -- Ids of a layout for a given time contain the same time. The same bits of them are random.
 SELECT 'made by layout' AS arguments, count(*) > 10000 AS enough,
-  count(*) FILTER (WHERE theirs LIKE '22___ |%') > 1000 AS errors,
-  count(*) FILTER (WHERE CASE WHEN ours LIKE '22___ |%' OR theirs LIKE '22___ |%' THEN ours IS DISTINCT FROM theirs
+  count(*) FILTER (WHERE theirs LIKE '22___: %') > 1000 AS errors,
+  count(*) FILTER (WHERE CASE WHEN ours LIKE '22___: %' OR theirs LIKE '22___: %' THEN ours IS DISTINCT FROM theirs
                               ELSE public.comb_timestamp(ours::uuid, layout) IS DISTINCT FROM
                                      public.comb_timestamp(theirs::uuid, layout) END) AS comb_generate,
-  min(ours || ' <> ' || theirs) FILTER (WHERE ours LIKE '22___ |%' AND ours <> theirs) AS example
+  min(ours || ' <> ' || theirs) FILTER (WHERE ours LIKE '22___: %' AND ours <> theirs) AS example
 FROM times JOIN layouts ON times.n % 60 = layouts.n - 1 OR times.n > 110000,
   pg_temp.outcomes(format('comb_generate(%L, %L)', layout, at)) AS o;
 CREATE TEMP TABLE masks AS
