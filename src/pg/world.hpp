@@ -40,7 +40,7 @@ struct server_world {
   static stamp replayed();
 
   template <class F>
-  static void with_start_lock(F f) {
+  static void with_lock(F f) {
     LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
     f();
     LWLockRelease(AddinShmemInitLock);
@@ -100,7 +100,8 @@ struct server_world {
 using shared_sequence = server_sequence<server_world>;
 static_assert(sizeof(shared_sequence) == 128);
 
-struct shared_watermarks : server_watermarks<server_world> {
+struct shared_watermarks {
+  server_watermarks<server_world> server;
   alignas(PG_CACHE_LINE_SIZE) server_world::atomic<announcement> places[];
 };
 
@@ -110,7 +111,7 @@ struct shared_memory {
 };
 inline constinit shared_memory attached;
 
-inline server_watermarks<server_world>& server_world::watermarks() { return *attached.watermarks; }
+inline server_watermarks<server_world>& server_world::watermarks() { return attached.watermarks->server; }
 
 inline shared_atomic<announcement>& server_world::announced(int place) { return attached.watermarks->places[place]; }
 

@@ -132,16 +132,13 @@ struct promises {
 
   // Each change of the server's last stamp has a reason.
   void last_was_changed(stamp old, stamp now) {
-    if (running_process() < 0) return;
+    if (running_process() < 0 || now == old) return;
     operation& op = mine();
     peak_ = std::max(peak_, now);
     if (now > old) {
       stamp accounted = std::max(op.reading, old + longest_tick);
       for (stamp other : {op.own, op.may_reach, op.file, op.replayed})
         if (!is_far(other, op.reading) || !is_far(other, op.last_reading)) accounted = std::max(accounted, other);
-      // A request that ran over the set-back has raised the sequence to an earlier reading of the clock. It may read
-      // that the window is saved, as it was before.
-      if (op.epoch != epoch_ && memory.stale > 0) raised_again_ = op.number;
       if (now > accounted)
         broken("the sequence went to " + text(now) + ", and nothing accounts for more than " + text(accounted));
     }
@@ -274,7 +271,6 @@ struct promises {
     tries_.insert(tries_.end(), {op.first_reading, op.last_reading});
     if (well) {
       op.has_saved = true;
-      if (op.number > raised_again_) raised_again_ = 0;
       writer_ = running_process();
       writer_operation_ = op.number;
       lost_ = false;
@@ -292,7 +288,7 @@ struct promises {
   void was_killed(stamp covered) {
     const bool late = writer_ >= 0 && operations[writer_].runs && operations[writer_].number == writer_operation_;
     const stamp kept = std::max(kept_low_, kept_mark_);
-    if (kept > covered && !lost_ && !late && !unsaved_ && raised_again_ == 0)
+    if (kept > covered && !lost_ && !late && !unsaved_)
       broken(text(kept) + " was returned, and the saved stamp reaches only to " + text(covered));
     reach_only_to(covered);
     for (transaction& each : transactions)
@@ -300,7 +296,6 @@ struct promises {
     for (operation& each : operations) each = {};
     tries_.clear();
     writer_ = -1;
-    raised_again_ = 0;
     peak_ = {};
     lost_ = unsaved_ = false;
   }
@@ -314,7 +309,7 @@ struct promises {
   std::vector<stamp> tries_;        // what the clock read at each attempt to save
   stamp peak_{};                    // of the server's last stamp
   std::vector<stamp> used_;
-  int disk_changes_ = 0, writer_ = -1, writer_operation_ = 0, raised_again_ = 0;
+  int disk_changes_ = 0, writer_ = -1, writer_operation_ = 0;
   bool disk_fails_ = false, lost_ = false, unsaved_ = false;
 
   operation& mine() { return operations[running_process()]; }

@@ -41,7 +41,7 @@ struct world {
   static bool in_recovery();
   static stamp replayed();
   template <class Use>
-  static void with_start_lock(Use use);
+  static void with_lock(Use use);
   template <class Use>
   static void with_transactions_locked(Use use);
   static server_sequence<world>* server();
@@ -86,7 +86,7 @@ struct lock {
   bool exclusive = false;
   view released;
 };
-enum { start_lock, transactions_lock, lock_count, end_of_workers };
+enum { server_lock, transactions_lock, lock_count, end_of_workers };
 
 struct shared_memory {
   server_sequence<world> sequence;
@@ -253,10 +253,10 @@ inline stamp world::replayed() {
   return at.last_commit;
 }
 template <class Use>
-void world::with_start_lock(Use use) {
-  acquire(start_lock, true);
+void world::with_lock(Use use) {
+  acquire(server_lock, true);
   use();
-  release(start_lock);
+  release(server_lock);
 }
 template <class Use>
 void world::with_transactions_locked(Use use) {

@@ -117,9 +117,10 @@ constexpr sequence_step step_ticks(stamp previous, stamp now) noexcept {
 // step_sequence as a type of its own, because compilers do not inline a call through a function pointer.
 inline constexpr auto usual_step = [](stamp previous, stamp now) noexcept { return step_sequence(previous, now); };
 
-// Takes the next stamp from `last`, which any number of threads share, when the clock reads `now`. Relaxed memory order
-// is enough, because threads agree on the order of the changes of a single word. `far_ahead(previous)` is the stamp
-// that follows one that is more than a day ahead of `now`, and the reading to go on with if `last` changes meanwhile.
+// Takes the next stamp from `last`, which any number of threads share, when the clock reads `now`. Threads agree on the
+// order of the changes of a single word in any memory order. Acquiring makes what order.hpp reads next as new as the
+// stamp before. `far_ahead(previous)` is the stamp that follows one that is more than a day ahead of `now`, and the
+// reading to go on with if `last` changes meanwhile.
 struct stamp_and_reading {
   stamp next;
   stamp now;
@@ -136,7 +137,7 @@ inline sequence_step take_stamp(Atomic& last, stamp now, Step next_step, FarAhea
       next = continued.next;
       now = continued.now;
     }
-  } while (!last.compare_exchange_weak(seen, next, std::memory_order_relaxed));
+  } while (!last.compare_exchange_weak(seen, next, std::memory_order_acquire));
   return {seen, next, next < seen};
 }
 

@@ -36,7 +36,7 @@
 //   creation() -> stamp                         when the cluster was created
 //   load_saved() -> stamp, save(stamp) -> int   the file of the saved stamp; 0 if there is none; 0 or an error
 //   in_recovery() -> bool, replayed() -> stamp  the stamp after the last commit that was replayed, or 0
-//   with_start_lock(f)                          calls f; one process at a time
+//   with_lock(f)                                calls f; one process at a time
 //   with_transactions_locked(f)                 calls f; no transaction becomes visible meanwhile
 //   server() -> server_sequence*                in shared memory; null if that is full
 //   watermarks() -> server_watermarks&          in shared memory
@@ -125,11 +125,10 @@ struct server_watermarks {
   template <class T>
   using atomic = typename World::template atomic<T>;
 
-  // The highest watermark that was returned since the sequence was set back for the n-th time is highest[n % 8]. A call
-  // that is under way while the sequence is set back raises the one from before, which no later call reads.
-  static constexpr std::uint64_t generations = 8;
+  // How often the sequence was set back, and the highest watermark that was returned since then. Both change under
+  // World::with_lock().
   atomic<std::uint64_t> times_set_back{0};
-  atomic<stamp> highest[generations]{};
+  atomic<stamp> highest{stamp{}};
   // How many transactions were prepared, plus one, and the count at which a search found no prepared transaction. While
   // the two are equal, no search is needed.
   atomic<std::uint64_t> prepared{1};
@@ -169,18 +168,21 @@ struct session {
   stamp watermark() {
     server_sequence& server = *World::server();
     start(server);
-    atomic<stamp>& highest = highest_watermark();
-    const stamp before = highest.load();
+    auto& watermarks = World::watermarks();
+    const std::uint64_t times_set_back = watermarks.times_set_back.load();
+    const stamp before = watermarks.highest.load();
     const stamp taken = take(server, World::clock(), usual_step);
     World::fence();
     stamp lowest = taken;
     each_announcement(lowest, [&](announcement announced, int) { lowest = bound_of(announced); });
     // After the announcements, so that a transaction that is prepared meanwhile is found in one of the two.
     each_prepared([&](auto, stamp bound) { lowest = std::min(lowest, bound); });
-    // A bound can be less than an earlier watermark, because it is computed some time before it is announced. But an
-    // earlier watermark that is not less than the new stamp is from before the sequence was set back.
-    if (before < taken) lowest = std::max(lowest, before);
-    raise(highest, lowest);
+    World::with_lock([&] {
+      if (watermarks.times_set_back.load(std::memory_order_relaxed) != times_set_back) return;
+      // A bound can be less than an earlier watermark, because it is computed some time before it is announced.
+      lowest = std::max(lowest, before);
+      raise(watermarks.highest, lowest);
+    });
     return lowest;
   }
 
@@ -205,7 +207,8 @@ struct session {
     begun = 0;  // in session order, the transaction's next stamp follows the server's sequence
     if (server == nullptr) return;
     start(*server);  // otherwise a later start could raise the sequence again
-    server->last.store(now, std::memory_order_relaxed);
+    // Not a store, after which sessions need not find that a mark was withdrawn.
+    server->last.exchange(now, std::memory_order_relaxed);
     forget_highest_watermark();
     save(*server);
   }
@@ -275,9 +278,9 @@ struct session {
     sequence_step step = next_step(last, now);
     if (!step.restarted) return {step.next, before};
     if (now >= World::creation() && &from == &own && World::server() != nullptr) {
-      // The transaction's stamps will be less than it has announced.
+      // The transaction's stamps will be less than it has announced. The sequence may now follow the server's.
       before = now = announce_stamps(now);
-      step = next_step(last, now);
+      step = next_step(own.last.load(std::memory_order_relaxed), now);
       admitted = std::min(admitted, step.next);
     }
     if (now >= World::creation()) return {step.next, before};
@@ -304,6 +307,15 @@ struct session {
     if (restarted) World::warn_of_restart(last, next);
   }
 
+  // After the sequence was set back. A call of watermark() that reads the new count reads no watermark from before.
+  static void forget_highest_watermark() {
+    World::with_lock([] {
+      auto& watermarks = World::watermarks();
+      watermarks.highest.store(stamp{});
+      watermarks.times_set_back.fetch_add(1);
+    });
+  }
+
   // -------------------------------------------------------------------------------------------------------------
   // The saved window.
 
@@ -319,8 +331,12 @@ struct session {
       const stamp window = window_of(server.last.load(std::memory_order_relaxed));
       if (is_above(before, window)) {
         server.saved.compare_exchange_strong(before, withdrawn(server.saved_values.fetch_add(1)));
-        World::fence();
-        continue;  // a stamp may have been taken in the window that was marked
+        // A stamp may have been taken in the window that was marked. Changing the last stamp to itself shows the
+        // newest, and the session that takes the next one finds the mark withdrawn.
+        stamp last = server.last.load(std::memory_order_relaxed);
+        while (!server.last.compare_exchange_weak(last, last)) {
+        }
+        continue;
       }
       const int error = World::save(window);
       server.save_error.store(error, std::memory_order_relaxed);
@@ -369,7 +385,7 @@ struct session {
       if (bound > now && bound > server.last.load(std::memory_order_relaxed)) server.started_from.store(origin);
       raise(server.last, bound);
     };
-    World::with_start_lock([&] {
+    World::with_lock([&] {
       const start_phase before = server.progress.load(std::memory_order_relaxed);
       if (before >= reached) return;
       if (before == start_phase::fresh && saved != stamp{})
@@ -505,21 +521,6 @@ struct session {
 
   static bool holds(announcement announced, int place) {
     return announced != no_announcement && static_cast<int>(announced & tag_mask) == World::running_tag(place);
-  }
-
-  // -------------------------------------------------------------------------------------------------------------
-  // The highest watermark.
-
-  static atomic<stamp>& highest_watermark() {
-    auto& watermarks = World::watermarks();
-    return watermarks.highest[watermarks.times_set_back.load() % watermarks.generations];
-  }
-
-  // After the sequence was set back. A place is cleared long before it is used again.
-  static void forget_highest_watermark() {
-    auto& watermarks = World::watermarks();
-    const std::uint64_t count = watermarks.times_set_back.fetch_add(1);
-    watermarks.highest[(count + watermarks.generations / 2) % watermarks.generations].store(stamp{});
   }
 
   sequence* current = nullptr;  // the sequence in use
