@@ -114,7 +114,7 @@ struct comparisons {
 // that is reset.
 struct {
   const PlannerInfo* root;
-  comparisons* of;
+  comparisons* by_relation;
   int relations;
   int last;  // the relation that was looked up last
 } seen;
@@ -163,7 +163,7 @@ void collect(comparisons& found, Node* clause, Index relid, MemoryContext memory
 
 comparisons& comparisons_of(const PlannerInfo* root, const RelOptInfo* rel) {
   if (seen.root != root || seen.relations < root->simple_rel_array_size) start_with(root);
-  comparisons& found = seen.of[rel->relid];
+  comparisons& found = seen.by_relation[rel->relid];
   // PostgreSQL splits an OR across a join, and estimates its parts before they become restrictions.
   const List* clauses[] = {rel->baserestrictinfo, rel->joininfo};
   const int lengths[] = {list_length(clauses[0]), list_length(clauses[1])};
@@ -182,31 +182,31 @@ comparisons& comparisons_of(const PlannerInfo* root, const RelOptInfo* rel) {
 // Finds the comparison that is being estimated. PostgreSQL passes the very node of the column that this comparison
 // contains, so the node is recognized by its address. Returns null if no clause contains it. The one after the last
 // found is tried first, because most clauses are estimated in the order of their nodes.
-comparison* find_comparison(comparisons& of, const VariableStatData* examined) {
+comparison* find_comparison(comparisons& all, const VariableStatData* examined) {
   const auto* column = as<Var>(examined->var);
-  comparison* found = of.first + of.next;
-  if (of.next >= of.count || found->column != column)
-    found = std::lower_bound(of.begin(), of.end(), column, [](const comparison& a, const Var* node) {
+  comparison* found = all.first + all.next;
+  if (all.next >= all.count || found->column != column)
+    found = std::lower_bound(all.begin(), all.end(), column, [](const comparison& a, const Var* node) {
       return std::less<const Var*>{}(a.column, node);
     });
-  if (found == of.end() || found->column != column) return nullptr;
-  of.next = static_cast<int>(found - of.first) + 1;
+  if (found == all.end() || found->column != column) return nullptr;
+  all.next = static_cast<int>(found - all.first) + 1;
   return found;
 }
 
 // Whether one of the clauses compares the column with a boundary. The other end of a range may be an ordinary id, as in
 // `id > :last_seen AND id < now()`. The answer is noted in all comparisons of the column.
-bool is_with_boundary(PlannerInfo* root, comparisons& of, const comparison& clause) {
+bool is_with_boundary(PlannerInfo* root, comparisons& all, const comparison& clause) {
   if (clause.with_boundary == answer::unknown) {
     const auto is_same_column = [&clause](const comparison& other) {
       return other.column->varattno == clause.column->varattno;
     };
-    const bool found = std::any_of(of.begin(), of.end(), [&](comparison& other) {
+    const bool found = std::any_of(all.begin(), all.end(), [&](comparison& other) {
       if (!is_same_column(other)) return false;
       const Const* constant = known_constant(root, other);
       return constant != nullptr && is_boundary(constant);
     });
-    for (comparison& other : of)
+    for (comparison& other : all)
       if (is_same_column(other)) other.with_boundary = found ? answer::yes : answer::no;
   }
   return clause.with_boundary == answer::yes;
@@ -298,12 +298,12 @@ bool replace_statistics(PlannerInfo* root, RangeTblEntry* entry, AttrNumber attr
   if (!may_be_uuid(entry, attribute)) return false;
   const RelOptInfo* rel = find_relation(root, entry);
   if (rel == nullptr || brin_may_ask(rel)) return false;
-  comparisons& of = comparisons_of(root, rel);
-  comparison* found = find_comparison(of, examined);
+  comparisons& all = comparisons_of(root, rel);
+  comparison* found = find_comparison(all, examined);
   if (found == nullptr || found->column->varattno != attribute) return false;
   comparison& clause = *found;
   const Const* constant = known_constant(root, clause);
-  if (constant == nullptr || (!is_boundary(constant) && !is_with_boundary(root, of, clause))) return false;
+  if (constant == nullptr || (!is_boundary(constant) && !is_with_boundary(root, all, clause))) return false;
 
   // Examining the column calls this hook again, with a node that no clause contains. So it returns the column's own
   // statistics.
@@ -335,9 +335,5 @@ void init_estimates() {
   next_get_relation_stats_hook = get_relation_stats_hook;
   get_relation_stats_hook = get_relation_stats;
 }
-
-// Does nothing, but loads this library before the first estimate of a session. The planner calls it when it simplifies
-// a call of a boundary function, also if the argument is now() and the boundary is not calculated yet.
-COMB_FUNCTION(comb_boundary_support) { PG_RETURN_DATUM(0); }
 
 }  // namespace comb::pg
