@@ -396,7 +396,7 @@ struct index_by_time {
 };
 
 // PostgreSQL calls this when it has built a path, to estimate its cost. From here on, the path is one on the real
-// index.
+// index. PostgreSQL 15 declares the member amcostestimate without parameters, so it is cast.
 void estimate_cost(PlannerInfo* root, IndexPath* path, double loop_count, Cost* startup, Cost* total,
                    Selectivity* selectivity, double* correlation, double* pages) {
   path->indexinfo = as<index_by_time>(path->indexinfo)->real;

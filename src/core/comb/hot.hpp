@@ -1,4 +1,5 @@
-// Hot ids, which contain a shard: the bits of hot_uuid(shard), named after HotGuid.
+// Hot ids, which contain a shard: the bits of hot_uuid(shard), named after HotGuid. PostgreSQL's heap-only tuples (HOT)
+// are something else.
 //
 // For example, 621537ee-0033-80d8-80c4-dc0c01000000 is an id of 2022-02-22 19:22:22.000797 UTC with shard 1.
 #pragma once
