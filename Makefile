@@ -118,7 +118,7 @@ test-all: ## runs `make test` on every supported version, each in a Debian relea
 	@$(here)tools/all-versions
 
 # The packages are written to packages/CODENAME. PG=17 builds for one version.
-deb_releases = $(if $(PG),$(bench_release),$(shell sed -n 's/^\([a-z][^ ]*\) .*/\1/p' $(here)tools/releases))
+deb_releases = $(if $(PG),$(bench_release),$(shell sed -n 's/^\([a-z]*\) [0-9]*$$/\1/p' $(here)tools/releases))
 .PHONY: deb
 deb: ## builds Debian packages, each in the release of its version, and tries them (as root)
 	@mkdir -p packages

@@ -44,8 +44,8 @@ in_background() {
   return "$status"
 }
 
-# releases: the names of the Debian releases that the tests run in.
-releases() { sed -n 's/^\([a-z][^ ]*\) .*/\1/p' "$top/tools/releases"; }
+# releases: the names of the Debian releases of tools/releases that have a released PostgreSQL.
+releases() { sed -n 's/^\([a-z]*\) [0-9]*$/\1/p' "$top/tools/releases"; }
 
 # ---- Debian packages -----------------------------------------------------------------------------------------------
 
