@@ -58,6 +58,7 @@ struct operation {
   int number = 0, epoch = 0, mark_epoch = 0, taken_epoch = 0, disk_changes = 0;
   stamp low{}, low_mark{};  // the greatest id and watermark that were returned before the request
   stamp reading{}, first_reading{}, last_reading{};  // of the clock: the greatest, the first and the last
+  std::vector<stamp> readings;                       // all of them
   stamp peak{};                                      // how far the sequence had come at the last reading
   stamp far_reading{};                               // the last that was more than a day behind the sequence
   stamp own{}, may_reach{}, file{},
@@ -114,6 +115,7 @@ struct promises {
     if (op.first_reading == stamp{}) op.first_reading = reading;
     op.reading = std::max(op.reading, reading);
     op.last_reading = reading;
+    op.readings.push_back(reading);
     op.peak = peak_;
     if (is_far(last, reading)) {
       op.far_reading = reading;
@@ -268,7 +270,7 @@ struct promises {
   }
   void save_was_tried(bool well) {
     operation& op = mine();
-    tries_.insert(tries_.end(), {op.first_reading, op.last_reading});
+    tries_.insert(tries_.end(), op.readings.begin(), op.readings.end());
     if (well) {
       op.has_saved = true;
       writer_ = running_process();
@@ -316,8 +318,10 @@ struct promises {
   // After a failure, one id in a millisecond of the clock tries to save again. The difference wraps if the clock was
   // set back meanwhile, and then it tries as well.
   bool was_due(const operation& op, std::uint64_t interval = comb::units_per_ms) const {
-    return op.takes && disk_was_well(op) &&
-           std::all_of(tries_.begin(), tries_.end(), [&](stamp tried) { return op.first_reading - tried >= interval; });
+    return op.takes && disk_was_well(op) && std::all_of(tries_.begin(), tries_.end(), [&](stamp tried) {
+             return std::all_of(op.readings.begin(), op.readings.end(),
+                                [&](stamp reading) { return reading - tried >= interval; });
+           });
   }
   bool disk_was_well(const operation& op) const { return op.disk_changes == disk_changes_ && !disk_fails_; }
   // Whether what is returned must survive a kill.
