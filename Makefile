@@ -18,6 +18,7 @@ DATA_built = $(addprefix generated/comb,--$(EXTVERSION)-sql.sql --$(EXTVERSION)-
   $(foreach v,$(earlier),--$(v)-sql--$(EXTVERSION)-sql.sql) -tle.sql .sql)
 HEADERS_comb = $(call listed,src/core/comb/*.hpp)
 REGRESS = $(patsubst test/sql/%.sql,%,$(call listed,test/sql/*.sql))
+EXTRA_CLEAN = generated build test/simulate/run
 REGRESS_OPTS = --inputdir=$(here)test --load-extension=comb
 
 PG_CONFIG ?= pg_config
@@ -33,7 +34,7 @@ include $(PGXS)
 # PGXS compiles bitcode without PG_CXXFLAGS.
 BITCODE_CXXFLAGS += $(PG_CXXFLAGS)
 
-$(OBJS) $(OBJS:.o=.bc): $(addprefix $(here),$(HEADERS_comb) $(call listed,src/pg/*.hpp)) | $(CURDIR)/src/pg
+$(OBJS) $(OBJS:.o=.bc): $(addprefix $(here),Makefile $(HEADERS_comb) $(call listed,src/pg/*.hpp)) | $(CURDIR)/src/pg
 $(CURDIR)/src/pg:
 	mkdir -p $@
 
@@ -43,13 +44,6 @@ $(firstword $(DATA_built)): $(addprefix $(here)sql/,comb--$(EXTVERSION).sql \
 	$(here)sql/flavour/generate $(EXTVERSION) $(@D)
 $(wordlist 2,99,$(DATA_built)): $(firstword $(DATA_built)) ;
 
-test/unit/run test/unit/run-sanitized: $(addprefix $(here),$(HEADERS_comb) $(call listed,test/unit/*.cpp))
-	$(CXX) -std=c++20 -O2 -g $(SANITIZE) -Wall -Wextra -I$(here)src/core -o $@ $(filter %.cpp,$^) \
-	  -lgtest -lgtest_main -pthread
-test/unit/run-sanitized: SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=all
-test/simulate/run: $(addprefix $(here),$(HEADERS_comb) $(call listed,test/simulate/*pp))
-	$(CXX) -std=c++20 -O2 -g -Wall -Wextra -U_FORTIFY_SOURCE -I$(here)src/core -o $@ $(filter %.cpp,$^)
-EXTRA_CLEAN = generated test/unit/run test/unit/run-sanitized test/simulate/run
 
 ifdef VPATH
 # pg_regress looks for expected/ where it runs.
@@ -65,6 +59,29 @@ all install installcheck clean:
 	@exit 1
 endif
 
+# ---- programs that need no server ----------------------------------------------------------------------------------
+
+# unit_tests FOLDER,FLAGS: the rules for the unit tests, in a folder. GoogleTest is compiled ahead, because reading it
+# takes longer than the tests. Those of build/unit-quick are built in the shortest time.
+define unit_tests
+$(1)/run: $(patsubst test/unit/%.cpp,$(1)/%.o,$(call listed,test/unit/*.cpp))
+	$(CXX) $(2) -o $$@ $$^ -lgtest -lgtest_main -pthread
+$(1)/%.o: $(here)test/unit/%.cpp $(1)/ahead.hpp.gch
+	$(CXX) $(unit_flags) $(2) -MMD -MP -I$(here)src/core -include $(1)/ahead.hpp -c -o $$@ $$<
+$(1)/ahead.hpp.gch: $(here)Makefile
+	mkdir -p $(1)
+	echo '#include <gtest/gtest.h>' >$(1)/ahead.hpp
+	$(CXX) $(unit_flags) $(2) -x c++-header -o $$@ $(1)/ahead.hpp
+-include $(wildcard $(1)/*.d)
+endef
+unit_flags = -std=c++20 -Wall -Wextra
+$(eval $(call unit_tests,build/unit,-O2 -g))
+$(eval $(call unit_tests,build/unit-quick,-Og))
+$(eval $(call unit_tests,build/unit-sanitized,-O2 -g -fsanitize=address -fsanitize=undefined -fno-sanitize-recover=all))
+
+test/simulate/run: $(addprefix $(here),$(HEADERS_comb) $(call listed,test/simulate/*pp))
+	$(CXX) -std=c++20 -O2 -g -Wall -Wextra -U_FORTIFY_SOURCE -I$(here)src/core -o $@ $(filter %.cpp,$^)
+
 # ---- what developers run -------------------------------------------------------------------------------------------
 
 .PHONY: help
@@ -73,12 +90,17 @@ help: ## lists the targets
 
 # tools/install-deps installs what a target needs and the machine lacks; tools/sandbox runs it in a throwaway copy of
 # the tree and of the server. With exec, tools/sandbox receives the signal that ends make.
-sandbox = @$(here)tools/install-deps $@ && exec env $(1) $(here)tools/sandbox
+sandbox = @$(here)tools/install-deps $@ $(T) && exec env $(1) $(here)tools/sandbox
 .PHONY: demo test soak test-clients bench fuzz
 demo: ## shows comb on a table of a million orders (KEEP=1 leaves the server running; ROWS=10000 makes a smaller table)
 	$(call sandbox) env KEEP=$(KEEP) ROWS=$(ROWS) tools/demo
+# Some tests begin with what the last run built, which `make clean` removes. Those that need no server run in the tree.
 test: ## runs all tests, or some: T=shard (test/sql), T=test/t/011_clock.pl, T=unit
-	$(call sandbox) test/suite $(T)
+ifneq ($(filter-out unit simulate mutants,$(or $(T),all)),)
+	$(call sandbox,$(if $(T),REUSE=build/sandbox)) test/suite $(T)
+else
+	@$(here)tools/install-deps $@ $(T) && cd $(here) && mkdir -p build && SANDBOX=$(abspath $(here))/build test/suite $(T)
+endif
 soak: ## simulates and walks through what can break the order of ids (SECONDS=600, ROWS=1000000, SEED=1 repeats a walk)
 	$(call sandbox) env SECONDS=$(or $(SECONDS),600) SEED=$(SEED) PREEMPTIONS=3 SIMULATE=$(or $(SECONDS),600) HISTORIES=0 \
 	  ROWS=$(or $(ROWS),1000000) test/suite simulate mutants test/t/016_walk.pl test/t/020_watermark.pl \

@@ -12,13 +12,17 @@ build_comb() {
   }
 }
 
-# start_cluster [LINE ...]: starts a server with these lines in its postgresql.conf.
+# start_cluster [LINE ...]: starts a server with these lines in its postgresql.conf. Its data is a copy of what initdb
+# made, which the sandbox can keep.
 start_cluster() {
   mkdir -m 700 "$PGHOST"
-  initdb -D "$SANDBOX/data" -U postgres -A trust --no-locale -E UTF8 --no-sync >"$SANDBOX/initdb.log" 2>&1 || {
+  [ -d "$SANDBOX/initdb" ] ||
+    initdb -D "$SANDBOX/initdb" -U postgres -A trust --no-locale -E UTF8 --no-sync >"$SANDBOX/initdb.log" 2>&1 || {
     cat "$SANDBOX/initdb.log" >&2
+    rm -rf "$SANDBOX/initdb"
     return 1
   }
+  cp -r "$SANDBOX/initdb" "$SANDBOX/data"
   printf '%s\n' "listen_addresses = ''" "unix_socket_directories = '$PGHOST'" "$@" >>"$SANDBOX/data/postgresql.conf"
   pg_ctl -D "$SANDBOX/data" -l "$SANDBOX/server.log" -w start >/dev/null || {
     cat "$SANDBOX/server.log" >&2

@@ -96,9 +96,18 @@ test_logs="results regression.diffs regression.out tmp_check"
 # copy_tree FOLDER: copies the tree, without what was built or logged there.
 copy_tree() {
   local log without=()
-  for log in .git $test_logs; do without+=("--exclude=./$log"); done
+  for log in .git build $test_logs; do without+=("--exclude=./$log"); done
   tar -C "$top" "${without[@]}" --exclude='*.o' --exclude='*.bc' --exclude='*.so' -cf - . |
     tar -C "$1" --no-same-owner -xf -
+}
+
+# update_tree FOLDER: makes a copy the same as the tree. What was built there, and files that are the same, keep their
+# time, so that `make` builds only what depends on a change.
+update_tree() {
+  local log without=()
+  for log in .git build generated $test_logs; do without+=("--exclude=/$log"); done
+  rm -rf "$1"/{results,regression.diffs,regression.out,tmp_check}
+  rsync -rlp --checksum --delete "${without[@]}" --exclude='*.o' --exclude='*.bc' --exclude='*.so' "$top/" "$1"
 }
 
 # bring_back FOLDER FILE ...: replaces files of the tree with those of a copy. Removes those that the copy lacks.

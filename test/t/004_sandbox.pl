@@ -3,6 +3,7 @@
 # interruption nothing is left.
 use strict;
 use warnings;
+use File::Basename;
 use File::Find;
 use File::Path qw(make_path);
 use Comb;
@@ -110,6 +111,21 @@ ok(-s "$source/tmp_check/log/server.log", "the server's log is copied to the tre
 ($ok, $out) = run_in_sandbox('test/suite', 'no_such_test');
 ok(!$ok && $out =~ /no test no_such_test/, 'test/suite fails for a test that does not exist');
 is(state_of_server(), $before, 'failed tests in the sandbox change no file of the server');
+
+# With REUSE, a sandbox begins with what the last one built, and with the tree as it is now.
+{
+	local $ENV{REUSE} = 'build/sandbox';
+	my $build = 'make -s -j2 install with_llvm=no && stat -c "%n %y" src/pg/*.o';
+	my @built = map { (run_in_sandbox('bash', '-c', $build))[1] } 1 .. 2;
+	is($built[1], $built[0], 'nothing is built again if nothing has changed');
+	append_to_file("$source/src/pg/ulid.cpp", "// changed\n");
+	unlink "$source/test/sql/mask.sql";
+	($ok, $out) = run_in_sandbox('bash', '-c', 'make -n install with_llvm=no; ls test/sql');
+	is(join(' ', $out =~ /-o src\/pg\/(\w+)\.o/g), 'ulid', 'only what has changed is built again');
+	unlike($out, qr/^mask\.sql$/m, 'a file that was removed is no longer there');
+	is(join(' ', map { basename($_) } glob "$source/build/sandbox/*"), 'comb server',
+		'the folder that is kept contains copies only');
+}
 
 # `make demo KEEP=1` prints a command for each of two things: to look at the server, and to stop it.
 make_path("$scratch/kept");

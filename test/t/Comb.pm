@@ -64,7 +64,8 @@ sub run_stress
 sub copy_source
 {
 	my $copy = PostgreSQL::Test::Utils::tempdir();
-	system_or_bail("tar -C $top --exclude='*.o' --exclude='*.bc' --exclude='*.so' -cf - . | tar -C $copy -xf -");
+	my $without = "--exclude=./build --exclude='*.o' --exclude='*.bc' --exclude='*.so'";
+	system_or_bail("tar -C $top $without -cf - . | tar -C $copy -xf -");
 	return $copy;
 }
 
