@@ -73,7 +73,6 @@ class choices {
   // All numbers with the same probability.
   int choose(int n) { return choose(n, static_cast<double>(n - 1) / n); }
 
-  bool explores() const { return source_ == source::explored; }
   const std::vector<std::uint16_t>& trail() const { return trail_; }
   std::mt19937_64& random() { return random_; }
 

@@ -105,7 +105,7 @@ struct simulated_server {
   view clients;  // what clients that were answered have seen
   int running = -1, next = -1;
   int step = 0;
-  bool killed = false, loses_power = false;
+  bool killed = false;
   stamp clock{};
   stamp file{}, earlier_file{};
   view file_view;
@@ -123,7 +123,6 @@ inline observer& observing() {
 }
 
 // ---- scheduling
-// ------------------------------------------------------------------------------------------------------
 
 constexpr int max_steps = 3000;
 inline jmp_buf scheduler;
@@ -201,7 +200,6 @@ inline void release(int number) {
 }
 
 // ---- the world
-// -------------------------------------------------------------------------------------------------------
 
 // Some calls of the server can raise an error. Then the statement ends there, and its transaction is rolled back.
 inline void may_raise_error() {

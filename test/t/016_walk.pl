@@ -66,7 +66,7 @@ my $high = now(); # the server's last stamp is at most this, or what the clock h
 my $watermark = ''; # the last one
 my $prepared; # the row of the prepared transaction
 my ($failures, $ids) = (0, 0);
-my @sessions; # { psql => Session, own => greatest stamp in session order, or undef in server order }
+my @sessions; # two in each database
 use constant SLACK => 0.05;
 
 sub step { push @steps, sprintf '%s (clock %+d s)', $_[0], $offset; return }
@@ -103,7 +103,7 @@ sub seconds_of { return $_[0] eq '' ? 0 : hex(substr $_[0], 0, 12) / 1000 }
 # Returns whether ids start again from the clock if the last id is of time $_[0] and the clock reads $_[1].
 sub starts_again { return $_[1] >= $creation && $_[0] - $_[1] > DAY }
 
-# Checks the ids that sessions in server order returned for queries that were sent at the same time. Meanwhile the clock
+# Checks the ids that sessions returned for queries that were sent at the same time. Meanwhile the clock
 # read from $earliest to $latest. If $complete is true, no other id was made.
 sub check
 {
@@ -150,10 +150,10 @@ sub warned
 
 sub connect_all
 {
-	$_->{psql}->close for @sessions;
-	@sessions = map { { psql => Session->new($node->connstr($_)) } } qw(postgres postgres other other);
+	$_->close for @sessions;
+	@sessions = map { Session->new($node->connstr($_)) } qw(postgres postgres other other);
 	# Authentication fails if the clock steps meanwhile, so it is completed here.
-	$_->{psql}->rows('SELECT 1') for @sessions;
+	$_->rows('SELECT 1') for @sessions;
 	return;
 }
 
@@ -194,8 +194,6 @@ sub random_clock
 
 # ---- the steps -----------------------------------------------------------------------------------------------------
 
-sub in_server_order { return grep { !defined $_->{own} } @sessions }
-
 sub id { return one_of('comb_uuid()', 'comb_uuid()', 'comb_uuid_v7()', 'hot_uuid(-1)') }
 
 # A query for ids, and whether they are in order: those of parallel workers are not.
@@ -216,30 +214,28 @@ sub make_ids
 	my ($number) = @_;
 	my ($sql, $in_order) = query($number);
 	step($sql);
-	my $it = one_of(in_server_order()) or return;
 	my $earliest = now();
-	my @made = map { stamp_of($_) } $it->{psql}->rows($sql);
+	my @made = map { stamp_of($_) } one_of(@sessions)->rows($sql);
 	wrong(scalar(@made) . " ids, and not $number") if @made != $number;
 	check(1, $earliest, now(), [ $in_order ? @made : sort @made ]);
 	return;
 }
 
-# Makes ids in all sessions in server order, and calls $event meanwhile.
+# Makes ids in all sessions, and calls $event meanwhile.
 sub make_many
 {
 	my ($name, $event) = @_;
 	my $number = 1 + int rand 3000;
 	step("$number ids of each session, then $name");
-	my @these = in_server_order();
 	my $earliest = now();
-	$_->{psql}->send('SELECT ' . id() . " FROM generate_series(1, $number)") for @these;
+	$_->send('SELECT ' . id() . " FROM generate_series(1, $number)") for @sessions;
 	Time::HiRes::sleep(rand() < 0.5 ? rand 0.03 : rand 0.005);
 	$event->();
 	my ($complete, @made) = (1);
 
-	for (@these)
+	for (@sessions)
 	{
-		my ($whole, @rows) = $_->{psql}->receive;
+		my ($whole, @rows) = $_->receive;
 		$complete &&= $whole;
 		wrong(scalar(@rows) . " ids, and not $number") if $whole && @rows != $number;
 		# The last row may be incomplete.
@@ -283,8 +279,7 @@ sub kill_all
 
 sub kill_one
 {
-	my $victim = one_of(@sessions)->{psql};
-	my ($pid) = $victim->rows('SELECT pg_backend_pid()');
+	my ($pid) = one_of(@sessions)->rows('SELECT pg_backend_pid()');
 	my $log = -s $node->logfile;
 	make_many('SIGKILL of a session', sub { kill 'KILL', $pid; step_clock_within() if rand() < 0.3 });
 	# Until the postmaster has noticed it, the server accepts connections that it ends soon.
@@ -295,69 +290,18 @@ sub kill_one
 	return;
 }
 
-sub session_order
-{
-	my $it = one_of(in_server_order());
-	return if in_server_order() < 3;
-	step('a session leaves for its own order');
-	# The session makes an id first, so that it has a stamp to take along.
-	my ($before, $after) = map { stamp_of($_) }
-	  $it->{psql}->rows('SELECT comb_uuid(); SET comb.monotonicity = session; SELECT comb_uuid()');
-	check(1, now(), now(), [$before]);
-	wrong("$after came after $before in session order") if $after le $before;
-	$it->{own} = $after;
-	return if rand() < 0.5;
-	# The session's ids are ahead of the clock when it comes back.
-	my $now = $offset;
-	set_clock($now + int rand 7200);
-	own_ids();
-	set_clock($now);
-	return;
-}
-
-sub own_ids
-{
-	my $it = one_of(grep { defined $_->{own} } @sessions) or return;
-	step('ids in session order');
-	my $now = now();
-	my @made = map { stamp_of($_) } $it->{psql}->rows('SELECT comb_uuid() FROM generate_series(1, 100)');
-	my $before = starts_again(seconds_of($it->{own}), $now) ? '' : $it->{own};
-	for my $stamp (@made)
-	{
-		wrong("$stamp came after $before in session order") if $stamp le $before;
-		$before = $stamp;
-	}
-	$it->{own} = $before;
-	return;
-}
-
-sub server_order
-{
-	my $it = one_of(grep { defined $_->{own} } @sessions) or return;
-	step('a session comes back to server order');
-	my $now = now();
-	my ($made) = map { stamp_of($_) } $it->{psql}->rows('RESET comb.monotonicity; SELECT comb_uuid()');
-	my $own = delete $it->{own};
-	if (!starts_again(seconds_of($own), $now))
-	{
-		($low, $high) = ($own gt $low ? $own : $low, max($high, seconds_of($own) + 0.001));
-	}
-	check(1, $now, now(), [$made]);
-	restart('fast') if rand() < 0.4;
-	return;
-}
-
 sub reset_sequence
 {
 	if (rand() < 0.6)
 	{
-		# A session brings ids ahead of the clock from its own order.
-		session_order();
-		set_clock($offset - int rand 7200);
-		server_order();
+		# Ids are ahead of the clock.
+		my $now = $offset;
+		set_clock($now + int rand 7200);
+		make_ids(1);
+		set_clock($now);
 	}
 	step('comb_reset()');
-	one_of(in_server_order())->{psql}->rows('SELECT comb_reset()');
+	one_of(@sessions)->rows('SELECT comb_reset()');
 	set_back(now());
 	make_many('nothing', sub { });
 	return;
@@ -367,22 +311,21 @@ sub reset_sequence
 # step of the clock.
 sub be_slow
 {
-	my @two = in_server_order();
-	return if @two < 2;
+	my @two = @sessions[ rand 2, 2 + rand 2 ];
 	my $ms = 20 + int rand 200;
 	my $slow = one_of(@slow);
 	step("a session is held up for $ms ms by " . basename($slow));
 	my $earliest = now();
 	append_to_file($slow, $ms);
-	$two[0]{psql}->send('SELECT comb_uuid() FROM generate_series(1, 10)');
+	$two[0]->send('SELECT comb_uuid() FROM generate_series(1, 10)');
 	Time::HiRes::sleep(0.01);
 	step_clock_within() if rand() < 0.7;
-	$two[1]{psql}->send('SELECT comb_uuid(), pg_sleep(0.01) FROM generate_series(1, ' . int(1 + rand 20) . ')');
+	$two[1]->send('SELECT comb_uuid(), pg_sleep(0.01) FROM generate_series(1, ' . int(1 + rand 20) . ')');
 	my @made;
 
 	for my $it (@two[ 1, 0 ])
 	{
-		my ($complete, @rows) = $it->{psql}->receive;
+		my ($complete, @rows) = $it->receive;
 		die 'a session that is held up was lost' unless $complete;
 		push @made, [ map { stamp_of(substr $_, 0, 36) } @rows ];
 	}
@@ -391,15 +334,11 @@ sub be_slow
 	return;
 }
 
-# A session for what is done in the first database.
-sub first_session { return (grep { !defined $_->{own} } @sessions[ 0, 1 ])[0] }
-
 sub look_at_watermark
 {
-	my $it = first_session() or return;
 	make_ids(1); # sets the sequence back, if the clock is far behind
 	step('a watermark');
-	my ($made) = map { stamp_of($_) } $it->{psql}->rows('SELECT comb_watermark()');
+	my ($made) = map { stamp_of($_) } $sessions[ rand 2 ]->rows('SELECT comb_watermark()');
 	# If the session of a prepared transaction has had parallel workers, its lock has the bound in whole milliseconds, and
 	# watermarks can fall to that over a restart.
 	my $bound = defined $prepared ? substr($prepared, 0, 12) . '0000' : $watermark;
@@ -411,13 +350,12 @@ sub look_at_watermark
 
 sub prepare
 {
-	my $it = first_session();
-	return if !$it || defined $prepared;
+	return if defined $prepared;
 	make_ids(1);
 	step('a prepared transaction');
 	my $now = now();
 	my ($made) = map { stamp_of($_) }
-	  $it->{psql}->rows(q{BEGIN; INSERT INTO events SELECT comb_uuid() RETURNING id; PREPARE TRANSACTION 'p'});
+	  $sessions[0]->rows(q{BEGIN; INSERT INTO events SELECT comb_uuid() RETURNING id; PREPARE TRANSACTION 'p'});
 	check(1, $now, now(), [$made]);
 	$prepared = $made;
 	return;
@@ -458,7 +396,7 @@ sub lose_file
 sub create_again
 {
 	step('DROP and CREATE EXTENSION');
-	$sessions[2]{psql}->rows('DROP EXTENSION comb; CREATE EXTENSION comb');
+	$sessions[2]->rows('DROP EXTENSION comb; CREATE EXTENSION comb');
 	return;
 }
 
@@ -472,10 +410,7 @@ my %weights = (
 	immediate => [ 2, sub { make_many('nothing', sub { }); restart('immediate') } ],
 	kill_all => [ 2, \&kill_all ],
 	kill_one => [ 2, \&kill_one ],
-	session => [ 4, \&session_order ],
-	own => [ 3, \&own_ids ],
-	server => [ 3, \&server_order ],
-	look => [ 3, sub { step('comb_status()'); one_of(@sessions)->{psql}->rows('SELECT * FROM comb_status()') } ],
+	look => [ 3, sub { step('comb_status()'); one_of(@sessions)->rows('SELECT * FROM comb_status()') } ],
 	reset => [ 2, \&reset_sequence ],
 	watermark => [ 4, \&look_at_watermark ],
 	prepare => [ 2, \&prepare ],
@@ -515,7 +450,7 @@ while (Time::HiRes::time() < $until and $failures < 5)
 	$taken{$kind}++;
 	$weights{$kind}[1]->();
 }
-$_->{psql}->close for @sessions;
+$_->close for @sessions;
 $node->stop('immediate');
 note(join ', ', map { "$_ $taken{$_}" } sort keys %taken);
 is($failures, 0, scalar(@steps) . " steps, $ids ids in order");
