@@ -1,7 +1,7 @@
 -- What it costs to mark changed rows, and to check new ids, in nanoseconds per row. Each round fills an empty table by
 -- one INSERT, and then updates all rows by one UPDATE, for each candidate in another order. Half of each page is free,
 -- so that updates can be HOT.
---   psql -v rounds=15 -v rows=20000 -f test/bench/changes.sql
+--   psql -v rounds=40 -v rows=500 -f test/bench/changes.sql
 \ir harness.sql
 SET synchronous_commit = off;
 
