@@ -101,7 +101,8 @@ SKIP:
 	for my $condition (
 		q{id >= timestamptz '2025-01-02' AND id < timestamptz '2025-01-03'},
 		q{id >= comb_boundary('2025-01-02') AND id < comb_boundary('2025-01-03')},
-		q{id <@ '[2025-01-02,2025-01-03)'})
+		q{id <@ '[2025-01-02,2025-01-03)'},
+		q{comb_timestamp(id) >= '2025-01-02' AND comb_timestamp(id) < '2025-01-03'})
 	{
 		my ($status, $out, $err) = $node->psql('postgres', "SELECT count(*) FROM readings WHERE $condition");
 		ok($status == 0 ? $out eq '144' : $err =~ /is not a version 7 UUID/, "$condition: refused, or right");
