@@ -46,7 +46,7 @@ set border 3 lc rgb '#888888'
 set tics nomirror out tc rgb '#333333'
 set key off
 set tmargin 3.5
-set bmargin 5.5
+set bmargin 6.2
 set label 1001 "$title" at character 1.2, screen 1 offset 0,-1.1 font ',16'
 set label 1002 "$caption\\n$machine" at character 1.2, character 1.6 font ',12' tc rgb '#555555'
 $script
