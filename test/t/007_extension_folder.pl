@@ -1,5 +1,5 @@
-# comb works from a folder of its own, as CloudNativePG mounts it: the target `extension` of Dockerfile, without what the
-# server has installed.
+# comb works from a folder of its own, as CloudNativePG mounts it: the target `extension` of Dockerfile, without what
+# the server has installed.
 use strict;
 use warnings;
 use Comb;
