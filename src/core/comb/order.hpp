@@ -485,17 +485,17 @@ struct session {
     stamp last = current->last.load(std::memory_order_relaxed);
     if (step_sequence(last, now).restarted) now = World::clock();
     stamp bound;
-    bool changed = false;
     stamp before;
     do {  // again if the sequence was set back meanwhile
       bound = lowest_next(last, now);
-      changed |= announce(bound);
+      announce(bound);
       // After the announcement: so the first stamp is greater than those that watermarks took before.
       if (in_session_order) follow_server(now);
       before = std::exchange(last, current->last.load(std::memory_order_relaxed));
     } while (last < before);
-    if (changed || admitted_in != World::transaction())
-      admitted = std::max(bound, current->last.load(std::memory_order_relaxed));
+    const stamp from = std::max(bound, current->last.load(std::memory_order_relaxed));
+    // A transaction that announces again may have rows from before.
+    admitted = admitted_in == World::transaction() ? std::min(admitted, from) : from;
     admitted_in = World::transaction();
     return now;
   }
@@ -505,18 +505,17 @@ struct session {
     return step.restarted && now < World::creation() ? last + 1 : step.next;
   }
 
-  // Returns false if the transaction has announced a lower bound already. The bounds of a leader and its parallel
-  // workers share a place, because the leader's transaction inserts the ids and outlives the workers.
-  bool announce(stamp bound) {
+  // Leaves a lower bound that the transaction has announced already. The bounds of a leader and its parallel workers
+  // share a place, because the leader's transaction inserts the ids and outlives the workers.
+  void announce(stamp bound) {
     const int place = World::place();
     atomic<announcement>& at = World::announced(place);
     const announcement announced = bound_of(bound.units).units | static_cast<announcement>(World::running_tag(place));
     announcement seen = at.load(std::memory_order_relaxed);
-    bool is_lower = false;
-    while (!is_lower && !(holds(seen, place) && seen <= announced))
-      is_lower = at.compare_exchange_weak(seen, announced, std::memory_order_relaxed);
+    while (!(holds(seen, place) && seen <= announced) &&
+           !at.compare_exchange_weak(seen, announced, std::memory_order_relaxed)) {
+    }
     World::fence();
-    return is_lower;
   }
 
   static bool holds(announcement announced, int place) {
