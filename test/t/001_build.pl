@@ -119,6 +119,14 @@ my ($packaged) = contents("$top/debian/changelog") =~ /^comb \(([0-9.]+)-\d+\)/;
 is($packaged, $version, 'the newest version in debian/changelog is that of comb.control');
 is($meta->{provides}{comb}{file}, "sql/comb--$version.sql", 'META.json names the install script');
 
+# All files name the same repository.
+for my $file (qw(META.json debian/control debian/control.in debian/watch rpm/comb.spec))
+{
+	my @addresses = contents("$top/$file") =~ m{\b(https?://(?!pgxn\.org/)[^\s"]+)}g;
+	is(join(' ', grep { !/^\Q$meta->{resources}{homepage}\E\b/ } @addresses),
+		'', "$file names the repository of META.json");
+}
+
 # META.json follows its specification: https://pgxn.org/spec/
 like($meta->{name}, qr{^[^\s/\\.\x00-\x1f]{2,}$}, 'META.json: the name has no forbidden characters');
 ok(length $meta->{$_}, "META.json: $_ is not empty") for 'abstract', 'description';
