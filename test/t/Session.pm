@@ -25,7 +25,9 @@ sub send
 	local $SIG{PIPE} = 'IGNORE';
 	$self->{sent}++;
 	$self->{sql} = $sql;
-	return print { $self->{in} } "$sql;\n\\echo END $self->{sent} :LAST_ERROR_SQLSTATE\n";
+	# psql may go on after the connection broke, and leave both variables as they are.
+	return print { $self->{in} }
+	  "\\set SQLSTATE unknown\n$sql;\n\\echo END $self->{sent} :LAST_ERROR_SQLSTATE :SQLSTATE\n";
 }
 
 # Returns (COMPLETE, ROW, ...): whether the result of the last query is complete, and its rows.
@@ -35,9 +37,9 @@ sub receive
 	my @rows;
 	while (defined(my $line = readline $self->{out}))
 	{
-		if ($line =~ /^END $self->{sent} (\w*)$/)
+		if ($line =~ /^END $self->{sent} (\w*) (\w*)$/)
 		{
-			return (1, @rows) if $1 eq '00000';
+			return ($2 eq '00000', @rows) if $1 eq '00000';
 			# psql goes on without an SQLSTATE where the connection breaks, and with 57P02 where the server says so before.
 			return (0, @rows) if $1 eq '' || $1 =~ /^57P0/;
 			die "error $1 in: $self->{sql}\n";
