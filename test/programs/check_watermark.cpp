@@ -290,6 +290,7 @@ struct reader {
   id place{};
   std::vector<id> received{};
   long went_back = 0;
+  bool has_reconnected = false;
 
   bool is_used() const { return !flavour || std::strstr(table, "guarded") == nullptr; }
 
@@ -297,10 +298,13 @@ struct reader {
     const std::string select = std::string("SELECT id FROM ") + table + " WHERE id >";
     std::vector<id> rows;
     if (watermark != nullptr) {
+      // After a restart, a watermark may be lower while a transaction is prepared that has had parallel workers.
+      const bool may_go_back =
+          has_reconnected && !server.run("SELECT gen_random_uuid() FROM pg_prepared_xacts").empty();
       const id until = server.run(std::string("SELECT ") + watermark).front();
       rows = server.run(select + "= '" + text(place) + "' AND id < '" + text(until) + "'");
-      went_back += until < place;
-      place = until;
+      went_back += until < place && !may_go_back;
+      place = std::max(place, until);
     } else {
       rows = server.run(select + " '" + text(place) + "' ORDER BY id");
       if (!rows.empty()) place = rows.back();
@@ -324,6 +328,7 @@ struct reader {
         finished = true;
       } catch (const disconnected&) {
         ++reconnects;
+        has_reconnected = true;
       }
     }
   }

@@ -51,6 +51,6 @@ BEGIN
     SELECT id INTO since FROM place FOR UPDATE;
     until := comb_watermark();
     INSERT INTO seen SELECT id FROM events WHERE id >= since AND id < until;
-    UPDATE place SET id = until;
+    UPDATE place SET id = greatest(id, until);
 END
 $$;
