@@ -65,6 +65,7 @@ my $low = ''; # the greatest stamp that was returned
 my $high = now(); # the server's last stamp is at most this, or what the clock has read since; in Unix seconds
 my $watermark = ''; # the last one
 my $prepared; # the row of the prepared transaction
+my $is_uncovered; # whether it was prepared before the sequence was set back
 my ($failures, $ids) = (0, 0);
 my @sessions; # two in each database
 use constant SLACK => 0.05;
@@ -81,11 +82,11 @@ sub wrong
 	return;
 }
 
-# What is known of the sequence after it was set back. A transaction that was prepared before is not covered.
+# What is known of the sequence after it was set back. A transaction that was prepared before is not covered, and is
+# committed as soon as the server runs.
 sub set_back
 {
-	($low, $high, $watermark) = ('', $_[0], '');
-	commit_prepared();
+	($low, $high, $watermark, $is_uncovered) = ('', $_[0], '', 1);
 	return;
 }
 
@@ -337,6 +338,7 @@ sub be_slow
 sub look_at_watermark
 {
 	make_ids(1); # sets the sequence back, if the clock is far behind
+	commit_prepared() if $is_uncovered;
 	step('a watermark');
 	my ($made) = map { stamp_of($_) } $sessions[ rand 2 ]->rows('SELECT comb_watermark()');
 	# If the session of a prepared transaction has had parallel workers, its lock has the bound in whole milliseconds, and
@@ -358,6 +360,7 @@ sub prepare
 	  $sessions[0]->rows(q{BEGIN; INSERT INTO events SELECT comb_uuid() RETURNING id; PREPARE TRANSACTION 'p'});
 	check(1, $now, now(), [$made]);
 	$prepared = $made;
+	$is_uncovered = 0;
 	return;
 }
 
@@ -449,6 +452,7 @@ while (Time::HiRes::time() < $until and $failures < 5)
 	my $kind = one_of(@kinds);
 	$taken{$kind}++;
 	$weights{$kind}[1]->();
+	commit_prepared() if $is_uncovered;
 }
 $_->close for @sessions;
 $node->stop('immediate');
