@@ -298,7 +298,7 @@ struct reader {
     const std::string select = std::string("SELECT id FROM ") + table + " WHERE id >";
     std::vector<id> rows;
     if (watermark != nullptr) {
-      // After a restart, a watermark may be lower while a transaction is prepared that has had parallel workers.
+      // After a restart, a watermark may be lower while a transaction is prepared whose session had parallel workers.
       const bool may_go_back =
           has_reconnected && !server.run("SELECT gen_random_uuid() FROM pg_prepared_xacts").empty();
       const id until = server.run(std::string("SELECT ") + watermark).front();
