@@ -6,6 +6,7 @@ use warnings;
 use Comb;
 use Document;
 use PostgreSQL::Test::Utils;
+use Session;
 use Test::More;
 use Time::HiRes qw(sleep time);
 
@@ -61,6 +62,14 @@ sub start_pgbench
 my @writers = (start_pgbench('-c', 6, '-f', "$folder/write.sql"), start_pgbench('-f', "$folder/delete.sql"));
 my @readers = map { start_pgbench('-f', "$folder/$_.sql") } qw(copy naive);
 ok($_->finish, 'pgbench reports no error') for @writers, @readers;
+
+# Chance may have left no transaction open while both read. So one commits late.
+my $late = Session->new($node->connstr('postgres'));
+$late->rows("BEGIN; UPDATE orders SET status = status::int + 1 WHERE customer = '1'");
+$node->safe_psql('postgres',
+	"UPDATE orders SET status = status::int + 1 WHERE customer = '2'; CALL update_copy(); CALL update_naive_copy()");
+$late->rows('COMMIT');
+$late->close;
 $node->safe_psql('postgres', 'CALL update_copy(); CALL update_naive_copy()');
 
 # The number of rows that are missing or stale. With a FULL join, rows that are left over count as well.
