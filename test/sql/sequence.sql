@@ -86,3 +86,11 @@ FROM (SELECT id, lag(id) OVER (ORDER BY n) AS before
 SELECT left(comb_generate('process_ticks')::text, 18) AS half \gset
 \c
 SELECT left(comb_generate('process_ticks')::text, 18) <> :'half' AS another_in_another_session;
+
+-- After the sequence was set back, ticks of the session could come again. They come with other bytes. (With
+-- pg_backend_pid(), no parallel worker makes the id.)
+SELECT left(comb_generate('process_ticks')::text, 18) AS half, pg_backend_pid() \gset
+SELECT comb_advance(comb_uuid(clock_timestamp() + interval '20 s'));
+SELECT left(comb_generate('process_ticks')::text, 18) = :'half' AND pg_backend_pid() > 0 AS the_same;
+SELECT comb_reset();
+SELECT left(comb_generate('process_ticks')::text, 18) <> :'half' AND pg_backend_pid() > 0 AS another_after_a_set_back;
