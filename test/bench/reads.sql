@@ -8,10 +8,10 @@ CREATE TABLE reading (place serial, key text, name text, type text, id text, tim
 INSERT INTO reading (key, name, type, id, time) VALUES
     ('bigint, created_at', 'read_bigint', 'bigint', 'n', 'created_at'),
     ('gen_random_uuid, created_at', 'read_random', 'uuid', 'gen_random_uuid()', 'created_at'),
-    ('comb_uuid', 'read_comb', 'uuid', 'comb_uuid(at)', 'id'),
-    ('comb_uuid twin', 'read_twin', 'uuid', 'comb_uuid(at)', 'id'),
-    ('hot_uuid', 'read_hot', 'uuid', 'hot_uuid(1, at)', 'id'),
-    ('comb_uuid, BRIN', 'read_brin', 'uuid', 'comb_uuid(at)', 'id');
+    ('comb_uuid', 'read_comb', 'uuid', 'comb_uuid(at)', 'comb_timestamp(id)'),
+    ('comb_uuid twin', 'read_twin', 'uuid', 'comb_uuid(at)', 'comb_timestamp(id)'),
+    ('hot_uuid', 'read_hot', 'uuid', 'hot_uuid(1, at)', 'hot_timestamp(id)'),
+    ('comb_uuid, BRIN', 'read_brin', 'uuid', 'comb_uuid(at)', 'comb_timestamp(id)');
 SELECT format('CREATE TABLE %I AS SELECT %s AS id, %s n, repeat(''x'', 80) AS line
                FROM generate_series(1, %s) AS n,
                     LATERAL (SELECT timestamptz ''2026-01-01'' + n * %s * interval ''1 s'' AS at) AS t',
@@ -30,19 +30,19 @@ FROM reading, LATERAL (SELECT (xpath('//id/text()', query_to_xml(format(
     'SELECT id FROM %I WHERE n = %s', name, :rows / 2), true, true, '')))[1] AS id) AS q
 WHERE key <> 'comb_uuid, BRIN' ORDER BY place;
 INSERT INTO candidates (what, key, query)
-SELECT what, key, format('SELECT sum(n) FROM %I WHERE %I >= %s AND %2$I < %4$s', name, time,
-                         replace(bound, '%', since::text), replace(bound, '%', until::text))
+SELECT what, key, format('SELECT sum(n) FROM %I WHERE %s >= %L AND %2$s < %4$L', name, time, since, until)
 FROM reading,
-     LATERAL (SELECT CASE key WHEN 'hot_uuid' THEN 'hot_boundary(''%'')' ELSE 'timestamptz ''%''' END) AS b (bound),
      (VALUES ('the last 1,000 rows', timestamptz '2026-01-01' + (:rows - 999.5) * :seconds * interval '1 s',
               timestamptz '2027-01-01'),
              ('the rows of a day', timestamptz '2026-01-10', timestamptz '2026-01-11')) AS q (what, since, until)
 ORDER BY what, place;
 INSERT INTO candidates (what, key, query, setting, value)
-SELECT 'planning a range of time', key, $$EXPLAIN (COSTS OFF) SELECT * FROM read_comb
-    WHERE id >= timestamptz '2026-01-10' AND id < timestamptz '2026-01-11'$$, 'comb.estimate_ranges', value
-FROM (VALUES ('without estimates', 'off'), ('without estimates twin', 'off'), ('with estimates', 'on'))
-     AS s (key, value);
+SELECT 'planning a range of time', s.key, format($$EXPLAIN (COSTS OFF) SELECT sum(n) FROM %I
+    WHERE %s >= '2026-01-10' AND %2$s < '2026-01-11'$$, name, time), 'comb.estimate_ranges', value
+FROM reading AS r JOIN (VALUES ('created_at', 'bigint, created_at', 'on'), ('created_at twin', 'bigint, created_at', 'on'),
+                               ('comb_timestamp(id)', 'comb_uuid', 'on'),
+                               ('comb_timestamp(id), estimates off', 'comb_uuid', 'off'))
+                       AS s (key, of, value) ON r.key = of;
 
 CALL pg_temp.calibrate(0.03);
 CALL pg_temp.measure(:rounds);

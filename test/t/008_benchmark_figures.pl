@@ -41,10 +41,4 @@ cmp_ok(twins_differ('quiet'), '<=', 0.03, 'twins agree in a quiet case');
 cmp_ok(twins_differ('noisy'), '>', 0.03, 'twins differ in a noisy case');
 is(twins_differ('few rounds'), undef, 'a case without twins says nothing of them');
 
-# Figures of a run whose rounds were not kept.
-append_to_file($file, qq("summary","a",21,10,9,12,\n"summary","b",21,20,19,23,\n));
-read_figures($file);
-is_deeply(ratio('summary', 'b', 'a'), { n => 21, median => 2, low => 19 / 12, high => 23 / 9 },
-	'without rounds, the spread of a ratio is that of the ends');
-
 done_testing();

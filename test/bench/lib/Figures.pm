@@ -56,12 +56,12 @@ sub summary_of
 	return { n => scalar @sorted, median => $median, low => $low, high => $high };
 }
 
-# n, median, low and high of a key. A file may lack the rounds.
+# n, median, low and high of a key.
 sub summary
 {
 	my ($case, $key) = @_;
 	my $figure = $run->{figure}{$case}{$key} // return;
-	return $figure->{rounds} ? summary_of(@{ $figure->{rounds} }) : $figure;
+	return summary_of(@{ $figure->{rounds} });
 }
 
 # The same of the ratio of two keys, from the rounds' own ratios, so that other work of the machine affects both.
@@ -69,17 +69,8 @@ sub ratio
 {
 	my ($case, $key, $base) = @_;
 	my ($of, $to) = map { $run->{figure}{$case}{$_} // return } $key, $base;
-	if ($of->{rounds} && $to->{rounds})
-	{
-		my $last = min($#{ $of->{rounds} }, $#{ $to->{rounds} });
-		return summary_of(map { $of->{rounds}[$_] / $to->{rounds}[$_] } grep { $to->{rounds}[$_] } 0 .. $last);
-	}
-	($of, $to) = map { summary($case, $_) } $key, $base;
-	return {
-		n => min($of->{n}, $to->{n}),
-		median => $of->{median} / $to->{median},
-		low => $of->{low} / $to->{high},
-		high => $of->{high} / $to->{low} };
+	my $last = min($#{ $of->{rounds} }, $#{ $to->{rounds} });
+	return summary_of(map { $of->{rounds}[$_] / $to->{rounds}[$_] } grep { $to->{rounds}[$_] } 0 .. $last);
 }
 
 # The key that has a twin.
@@ -113,7 +104,7 @@ sub write_figures
 		for my $key (keys_of($case))
 		{
 			my $summary = summary($case, $key);
-			my @rounds = map { short($_) } @{ $run->{figure}{$case}{$key}{rounds} // [] };
+			my @rounds = map { short($_) } @{ $run->{figure}{$case}{$key}{rounds} };
 			my @cells = ("\"$case\"", "\"$key\"", map { short($summary->{$_}) } @columns[ 2 .. 5 ]);
 			print $out join(',', @cells, "@rounds"), "\n";
 		}
@@ -132,12 +123,9 @@ sub read_figures
 	{
 		chomp $line;
 		if ($line =~ /^# (.*?): (.*)/) { fact($1, $2) }
-		elsif (my ($case, $key, $rest) = $line =~ /^"([^"]*)","([^"]*)",(.*)/)
+		elsif (my ($case, $key, $rounds) = $line =~ /^"([^"]*)","([^"]*)",.*,([^,]*)$/)
 		{
-			my ($n, $median, $low, $high, $rounds) = split /,/, $rest, -1;
-			my $figure = figure($case, $key);
-			if ($rounds ne '') { $figure->{rounds} = [ split ' ', $rounds ] }
-			else { @{$figure}{qw(n median low high)} = ($n, $median, $low, $high) }
+			figure($case, $key)->{rounds} = [ split ' ', $rounds ];
 		}
 	}
 	close $in;
