@@ -34,10 +34,12 @@ sub number { return int rand $_[0] }
 my @edges = ('-infinity', 'infinity', '1969-12-31', '1970-01-01Z', '10889-08-02 05:31:50.655Z',
 	'10889-08-02 05:31:50.655001Z', '294276-12-30Z');
 
+sub edge { return one_of('NULL', map { "'$_'" } @edges) . '::timestamptz' }
+
 # A constant time: of a row or next to one, at the ends of the range of ids, or beyond.
 sub time_constant
 {
-	return one_of('NULL', map { "'$_'" } @edges) . '::timestamptz' if chance(0.12);
+	return edge() if chance(0.12);
 	return sprintf "'2026-11-%02d %02d:%02d:%02d.%06dZ'::timestamptz", 1 + number(3), number(24), number(60), number(60),
 	  one_of(0, 1, 999, 1000, number(1_000_000))
 	  if chance(0.4);
@@ -45,22 +47,31 @@ sub time_constant
 	  one_of(0, 0, -1, 1);
 }
 
+# A parameter, whose value a generic plan does not know. parameters_of() replaces it.
+sub parameter { return "{$_[0]: $_[1]}" }
+
+# Replaces three parameters of a query with their numbers, and others with their values. Returns the query, and the type
+# and the value of each of the three.
+sub parameters_of
+{
+	my ($query) = @_;
+	my @parameters;
+	$query =~ s{\{(\w+): ([^\}]*)\}}{ @parameters < 3 ? '$' . push(@parameters, [ $1, $2 ]) : $2 }ge;
+	return ($query, @parameters);
+}
+
 # A time that is fixed during the query, in many types and forms.
-my @parameters;
 sub fixed_time
 {
 	my $at = time_constant();
-	return $at if chance(0.6) || $at =~ /infinity|NULL|294276/;
-	return "($at)::timestamp" if chance(0.3);
-	return "($at)::date" if chance(0.3);
-	return "(now() - (now() - $at))" if chance(0.3);
-	return "(SELECT $at)" if chance(0.3);
-	if (@parameters < 3)
-	{
-		push @parameters, $at;
-		return '$' . @parameters;
-	}
-	return $at;
+	return $at if chance(0.5);
+	return parameter('timestamptz', one_of($at, $at, edge())) if chance(0.5);
+	return "($at)::timestamp" if chance(0.2);
+	return "($at)::date" if chance(0.2);
+	my $type = one_of('timestamp', 'date');
+	return parameter($type, "($at)::$type") if chance(0.2);
+	return "(SELECT $at)" if chance(0.5) || $at =~ /infinity|294276/;
+	return "(now() - (now() - $at))";
 }
 
 sub range
@@ -69,7 +80,7 @@ sub range
 	my ($low, $high) = map { chance(0.1) ? 'NULL::timestamptz' : time_constant() } 1 .. 2;
 	my $bounds = one_of('[)', '[]', '(]', '()');
 	my $range = "tstzrange(LEAST($low, $high), GREATEST($low, $high), '$bounds')";
-	return chance(0.2) ? "(SELECT $range)" : $range;
+	return chance(0.2) ? "(SELECT $range)" : chance(0.2) ? parameter('tstzrange', $range) : $range;
 }
 
 # A condition on the columns of a table.
@@ -175,10 +186,9 @@ SQL
 my @writable = qw(plain partitioned parent in_domain);
 my @tables = (@writable, qw(with_key barrier protected));
 
-# A random query of a random shape. Its parameters are in @parameters.
+# A random query of a random shape.
 sub query
 {
-	@parameters = ();
 	my $query = one_of(@shapes);
 	chomp $query;
 	$query =~ s/\[([^\]]*)\]/one_of(split(qr{\|}, $1, -1))/ge;
@@ -186,8 +196,7 @@ sub query
 	$query =~ s/<writable (\w)>/one_of(@writable) . " AS $1"/ge;
 	$query =~ s/<at>/time_constant()/ge;
 	$query =~ s/<(\w) (\d)>/condition($1, $2)/ge;
-	# MERGE is followed by a second statement, so it cannot be prepared.
-	return @parameters && $query =~ /^MERGE/ ? query() : $query;
+	return $query;
 }
 
 # Settings of the planner under which both queries run.
@@ -210,9 +219,12 @@ sub settings
 sub statements
 {
 	my ($query) = @_;
+	# MERGE is followed by a second statement, so it cannot be prepared.
+	$query =~ s/\{\w+: ([^\}]*)\}/$1/g if $query =~ /^MERGE/;
+	($query, my @parameters) = parameters_of($query);
 	if (@parameters)
 	{
-		my ($types, $values) = map { join ', ', @$_ } [ ('timestamptz') x @parameters ], \@parameters;
+		my ($types, $values) = map { my $i = $_; join ', ', map { $_->[$i] } @parameters } 0, 1;
 		return "PREPARE q ($types) AS $query;\nEXECUTE q ($values);\nDEALLOCATE q;\n";
 	}
 	return "$query;\n" if $query !~ /^SELECT (?!.*FOR UPDATE)/ || chance(0.9);
