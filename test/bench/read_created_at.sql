@@ -21,7 +21,8 @@ INSERT INTO candidates (what, key, query)
 SELECT what, key, format(query, source)
 FROM sources, (VALUES
     ('the last 20 of a tenant',
-     'SELECT sum(length(line)) FROM (SELECT line FROM %s AS t WHERE tenant = 7 ORDER BY created_at DESC LIMIT 20) AS l'),
+     'SELECT sum(length(line))
+      FROM (SELECT line FROM %s AS t WHERE tenant = 7 ORDER BY created_at DESC LIMIT 20) AS last'),
     ('the number of a day',
      'SELECT count(*) FROM %s AS t WHERE created_at >= ''2026-01-10'' AND created_at < ''2026-01-11'''),
     ('the newest', 'SELECT max(created_at) FROM %s AS t')) AS q (what, query);
