@@ -81,6 +81,29 @@ INSERT INTO forms (condition) VALUES
 SELECT condition FROM forms, format('SELECT * FROM orders_v WHERE %s', condition) AS query
 WHERE plan(query) !~ '_timestamp\(' OR condition !~ 'note' AND rows_of(query) <> rows_without(query);
 
+-- A generic plan does not know the time. It returns the same rows for each time, also for those that no id contains,
+-- except for the max uuid, which it places after infinity.
+CREATE FUNCTION rows_of_generic(condition text, at timestamptz, replaced bool) RETURNS bigint LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+  result bigint;
+BEGIN
+  PERFORM set_config('comb.index_timestamps', replaced::text, true);
+  EXECUTE format('PREPARE generic (timestamptz) AS SELECT count(*) FROM orders_v WHERE %s', condition);
+  EXECUTE format('EXECUTE generic (%L)', at) INTO result;
+  DEALLOCATE generic;
+  RETURN result;
+END $$;
+SELECT column_name, op, at, generic, plain
+FROM unnest('{created_at,hot_at}'::text[]) AS column_name, unnest('{<,<=,=,>=,>}'::text[]) AS op,
+     unnest(ARRAY[NULL, '-infinity', '4714-11-24 BC', '1969-12-31', '1970-01-01', '2106-02-07 06:28:15',
+                  '2106-02-07 06:28:16', '10889-08-02 05:31:50.655', '10889-08-02 05:31:50.655001',
+                  '294276-12-31 23:59:59.999999', 'infinity']::timestamptz[]) AS at,
+     format('%s %s $1', column_name, op) AS condition, rows_of_generic(condition, at, true) AS generic,
+     rows_of_generic(condition, at, false) AS plain
+WHERE generic <> plain;
+DROP FUNCTION rows_of_generic;
+
 -- A page of keyset pagination starts in the index, and ends as written.
 EXPLAIN (COSTS OFF) SELECT * FROM orders_v WHERE (created_at, customer) < ('2026-11-02', 5);
 SELECT plan(query) ~ 'Index Cond' AS by_index, rows_of(query) - rows_without(query) AS difference
