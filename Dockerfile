@@ -20,6 +20,8 @@ RUN make install DESTDIR=/installed PG_CONFIG="$(ls /usr/lib/postgresql/*/bin/pg
 
 FROM scratch AS extension
 COPY --from=build /extension /
+LABEL org.opencontainers.image.source=https://repository.example/comb org.opencontainers.image.licenses=PostgreSQL
 
 FROM ${BASE}
 COPY --from=build /installed /
+LABEL org.opencontainers.image.source=https://repository.example/comb org.opencontainers.image.licenses=PostgreSQL

@@ -164,16 +164,16 @@ test-container: ## builds the image of Dockerfile with buildah, and generates an
 # The distribution has the same bytes on every machine, so it is neither compressed nor in local time.
 distribution = $(EXTENSION)-$(EXTVERSION).0
 .PHONY: dist test-dist
-dist: ## writes the distribution for PGXN, and comb.sql, from the commit that is checked out
+dist: ## writes the distribution for PGXN, comb.sql and comb-tle.sql, from the commit that is checked out
 	TZ=UTC git -C $(abspath $(here)) archive -0 --format=zip --prefix=$(distribution)/ \
 	  -o $(CURDIR)/$(distribution).zip HEAD
 	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && \
 	  git -C $(abspath $(here)) archive HEAD:sql | tar -C "$$folder" -xf - && \
-	  "$$folder/flavour/generate" $(EXTVERSION) "$$folder" && cp "$$folder/comb.sql" $(CURDIR)
+	  "$$folder/flavour/generate" $(EXTVERSION) "$$folder" && cp "$$folder"/comb.sql "$$folder"/comb-tle.sql $(CURDIR)
 test-dist: dist ## writes it from a clone too and compares, installs, checks and removes it (as root)
 	@clone=$$(mktemp -d) && trap 'rm -rf "$$clone"' EXIT && git clone -q $(abspath $(here)) "$$clone" && \
 	  TZ=Asia/Tokyo $(MAKE) -s -C "$$clone" dist && cmp "$$clone/$(distribution).zip" $(distribution).zip && \
-	  cmp "$$clone/comb.sql" comb.sql
+	  cmp "$$clone/comb.sql" comb.sql && cmp "$$clone/comb-tle.sql" comb-tle.sql
 	@$(here)tools/in-release $(firstword $(deb_releases)) tools/dist $(distribution).zip
 
 .PHONY: release-check

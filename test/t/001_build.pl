@@ -116,11 +116,13 @@ ok(-e "$top/sql/comb--$version.sql", 'the version of comb.control has an install
 my ($newest) = contents("$top/CHANGELOG.md") =~ /^## ([0-9.]+)/m;
 is($newest, $version, 'the newest version in CHANGELOG.md is that of comb.control');
 my ($packaged) = contents("$top/debian/changelog") =~ /^comb \(([0-9.]+)-\d+\)/;
-is($packaged, $version, 'the newest version in debian/changelog is that of comb.control');
+is($packaged, "$version.0", 'the newest version in debian/changelog is that of comb.control');
+my ($spec) = contents("$top/rpm/comb.spec") =~ /^Version: (.*)/m;
+is($spec, "$version.0", 'the version in rpm/comb.spec is that of comb.control');
 is($meta->{provides}{comb}{file}, "sql/comb--$version.sql", 'META.json names the install script');
 
 # All files name the same repository.
-for my $file (qw(META.json debian/control debian/control.in debian/watch rpm/comb.spec))
+for my $file (qw(META.json Dockerfile debian/control debian/control.in debian/watch rpm/comb.spec))
 {
 	my @addresses = contents("$top/$file") =~ m{\b(https?://(?!pgxn\.org/)[^\s"]+)}g;
 	is(join(' ', grep { !/^\Q$meta->{resources}{homepage}\E\b/ } @addresses),
