@@ -19,7 +19,9 @@ end
 
 ActiveRecord::Schema.define do
   @activerecord-schema@
-  @activerecord-hot@
+  create_table :payments, id: :uuid, default: -> { "hot_uuid(7)" } do |t|
+    t.decimal :amount
+  end
 end
 ActiveRecord::Base.connection.execute(ENV["PAST_ORDERS"])
 

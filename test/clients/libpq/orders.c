@@ -11,7 +11,12 @@ int main(void) {
     snprintf(names[i], sizeof names[i], "%d", i);
     customers[i] = names[i];
   }
-  @libpq-batch@
+  PQclear(PQexec(connection, "COPY orders (customer) FROM STDIN"));
+  for (int i = 0; i < count; i++) {
+    PQputCopyData(connection, customers[i], strlen(customers[i]));
+    PQputCopyData(connection, "\n", 1);
+  }
+  PQputCopyEnd(connection, NULL);
   PQclear(PQgetResult(connection));
 
   @libpq-range@

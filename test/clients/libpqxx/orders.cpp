@@ -12,9 +12,13 @@ int main() {
   {
     pqxx::work transaction{connection};
 #if PQXX_VERSION_MAJOR >= 7
-    // @libpqxx-batch@
+    auto stream = pqxx::stream_to::table(transaction, {"orders"}, {"customer"});
+    for (const std::string& customer : customers) stream.write_values(customer);
+    stream.complete();
 #else
-    // @libpqxx-6-batch@
+    pqxx::stream_to stream{transaction, "orders", std::vector<std::string>{"customer"}};
+    for (const std::string& customer : customers) stream << std::make_tuple(customer);
+    stream.complete();
 #endif
     // @libpqxx-range@
     std::cout << "range " << orders.size() << '\n';
