@@ -100,6 +100,8 @@ is(query('SELECT count(*), sum(total) FROM orders'), $before, 'all rows exist wh
 query("DELETE FROM orders WHERE id @# 7;
 	   INSERT INTO orders SELECT hot_uuid(7), 'customer ' || n, n FROM generate_series(7, 100000, 16) AS n");
 push @nodes, start_shop_server('node3');
+# The series of the document creates no partition for the number 16.
+run_document('fdw-node', $nodes[3], '-U', 'shop', '-v', 'node=16');
 run_document('fdw-new-node', $nodes[3], '-U', 'shop');
 run_document('fdw-add-node', $coordinator);
 my ($rows, $in) = seen_on($coordinator, 'SELECT count(*) FROM orders WHERE id @# 7', @nodes);
