@@ -345,7 +345,8 @@ struct session {
       if (!in_same_window(server.last.load(std::memory_order_relaxed), window)) continue;
       const stamp saved = marked(window, server.saved_values.fetch_add(1));
       if (server.saved.compare_exchange_strong(before, saved, std::memory_order_acq_rel)) return 0;
-      if (in_same_window(before, window)) return 0;
+      // A comparison that fails can return an old value. One that succeeds has compared the newest.
+      if (in_same_window(before, window) && server.saved.compare_exchange_strong(before, before)) return 0;
     }
   }
 
