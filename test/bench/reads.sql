@@ -39,7 +39,8 @@ ORDER BY what, place;
 INSERT INTO candidates (what, key, query, setting, value)
 SELECT 'planning a range of time', s.key, format($$EXPLAIN (COSTS OFF) SELECT sum(n) FROM %I
     WHERE %s >= '2026-01-10' AND %2$s < '2026-01-11'$$, name, time), 'comb.estimate_ranges', value
-FROM reading AS r JOIN (VALUES ('created_at', 'bigint, created_at', 'on'), ('created_at twin', 'bigint, created_at', 'on'),
+FROM reading AS r JOIN (VALUES ('created_at', 'bigint, created_at', 'on'),
+                               ('created_at twin', 'bigint, created_at', 'on'),
                                ('comb_timestamp(id)', 'comb_uuid', 'on'),
                                ('comb_timestamp(id), estimates off', 'comb_uuid', 'off'))
                        AS s (key, of, value) ON r.key = of;
