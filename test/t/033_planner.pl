@@ -155,18 +155,24 @@ for my $arm (
 		$arm =~ s/''//gr, $with, $without);
 }
 
-# The planner evaluates a stable function next to an id no more often with comb than without.
+# The planner evaluates a stable function next to an id no more often with comb than without, and one next to the time
+# of an id once more.
 $node->safe_psql('postgres', q{
 	CREATE FUNCTION slow_id() RETURNS uuid LANGUAGE plpgsql STABLE AS
-	$$ BEGIN RAISE NOTICE 'called'; RETURN '01a00000-0000-7000-8000-000000000000'; END $$});
+	$$ BEGIN RAISE NOTICE 'called'; RETURN '01a00000-0000-7000-8000-000000000000'; END $$;
+	CREATE FUNCTION slow_time() RETURNS timestamptz LANGUAGE plpgsql STABLE AS
+	$$ BEGIN RAISE NOTICE 'called'; RETURN now() - interval '122 hours'; END $$});
 sub calls
 {
-	my ($setup) = @_;
-	my (undef, undef, $err) = $node->psql('postgres', "$setup; EXPLAIN SELECT * FROM events
-		WHERE id > slow_id() AND id < '01a12345-0000-0000-0000-000000000000' OR id >= slow_id()");
+	my ($setup, $condition) = @_;
+	my (undef, undef, $err) = $node->psql('postgres', "$setup; EXPLAIN SELECT * FROM events WHERE $condition");
 	return scalar(() = $err =~ /called/g);
 }
-is(calls("LOAD 'comb'"), calls(''), 'the planner calls a stable function next to an id as often as without comb');
+my $next_to_id = q{id > slow_id() AND id < '01a12345-0000-0000-0000-000000000000' OR id >= slow_id()};
+is(calls("LOAD 'comb'", $next_to_id),
+	calls('', $next_to_id), 'the planner calls a stable function next to an id as often as without comb');
+my $next_to_time = q{id > '01900000-0000-7000-8000-000000000000' AND comb_timestamp(id) < slow_time()};
+is(calls('', $next_to_time), 2, 'it calls one next to the time of an id once more');
 
 $node->stop;
 done_testing();
