@@ -26,8 +26,13 @@ PG_CONFIG ?= pg_config
 PG_CPPFLAGS = -isystem $(shell $(PG_CONFIG) --includedir-server) -I$(here)src/core -DCOMB_VERSION='"$(EXTVERSION)"'
 PG_CXXFLAGS = -std=c++20 -Wall -Wextra -fno-exceptions -fno-rtti -fno-threadsafe-statics -fvisibility=hidden
 # Paths in debug information and messages start at the source, so that builds in all folders are the same.
-PG_CXXFLAGS += -ffile-prefix-map=$(abspath $(here))=. -ffile-prefix-map=$(CURDIR)=.
+short_paths = -ffile-prefix-map=$(abspath $(here))=. -ffile-prefix-map=$(CURDIR)=.
+PG_CXXFLAGS += $(short_paths)
+# With link-time optimization, as on Ubuntu, the linker compiles too, with these flags.
+PG_CFLAGS = $(short_paths)
 
+# PGXS sets it only if the server was not built in the folder of its source.
+VPATH = $(here)
 PGXS := $(wildcard $(shell $(PG_CONFIG) --pgxs 2>/dev/null))
 ifdef PGXS
 include $(PGXS)
