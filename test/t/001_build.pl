@@ -87,9 +87,9 @@ for my $source (glob "$top/src/pg/*.?pp")
 		basename($source) . ' includes headers of PostgreSQL only through postgres.hpp');
 }
 
-# A program makes ids with the installed headers.
+# A program makes ids with the installed headers, also with the standard library of other systems.
 chomp(my $include = `$pg_config --includedir-server`);
-for my $compiler ('g++', $clang)
+for my $compiler ('g++', $clang, "$clang -stdlib=libc++")
 {
 	($ok, $output) = run_in($scratch,
 		"$compiler -std=c++20 -Wall -Wextra -Werror -I'$include/extension' '$top/test/programs/use_headers.cpp' -o ids");
