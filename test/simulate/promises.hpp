@@ -255,9 +255,10 @@ struct promises {
     if (is_kept(op)) kept_low_ = std::max(kept_low_, bound);
   }
   // A lock with a rough bound can set watermarks back over a restart, and so can one of a transaction that was running
-  // when the sequence was set back: until then, its announcement was above its later stamps.
+  // when the sequence was set back: until then, its announcement was above its later stamps. The same holds in session
+  // order after a clock that was more than a day behind.
   void lock_was_kept(const transaction& of, stamp bound) {
-    if (!of.has_rough_bound && of.epoch == epoch_) return;
+    if (of.covered && !of.has_rough_bound && of.epoch == epoch_) return;
     for (stamp* low : {&low_mark_, &kept_mark_}) *low = std::min(*low, bound);
   }
   void commit_was_replayed(stamp commit) { low_ = std::max(low_, commit); }
