@@ -227,13 +227,13 @@ bool one_is_call(List* expressions) {
   return false;
 }
 
-bool has_key_on_call(Oid table) {
-  Relation relation = table_open(table, NoLock);
+bool has_key_on_call(const RangeTblEntry* table) {
+  Relation relation = table_open(table->relid, NoLock);
   bool found = relation->rd_rel->relkind == RELKIND_PARTITIONED_TABLE &&
                one_is_call(get_partition_exprs(RelationGetPartitionKey(relation)));
   ListCell* cell;
   foreach (cell, RelationGetIndexList(relation)) {
-    Relation index = index_open(lfirst_oid(cell), AccessShareLock);
+    Relation index = index_open(lfirst_oid(cell), static_cast<LOCKMODE>(table->rellockmode));
     found = found || one_is_call(RelationGetIndexExpressions(index)) ||
             contains_call(as<Node>(RelationGetIndexPredicate(index)), nullptr);
     index_close(index, NoLock);
@@ -255,7 +255,7 @@ bool may_replace(table_sets& tables, Node* id) {
   if (entry->rtekind != RTE_RELATION) return false;
   if (!bms_is_member(number, tables.seen)) {
     tables.seen = bms_add_member(tables.seen, number);
-    if (has_key_on_call(entry->relid)) tables.kept = bms_add_member(tables.kept, number);
+    if (has_key_on_call(entry)) tables.kept = bms_add_member(tables.kept, number);
   }
   return !bms_is_member(number, tables.kept);
 }
@@ -339,6 +339,7 @@ List* replacement(table_sets& tables, Node* condition) {
 // The conditions of a list, or what replaces them. The planner does not expect an AND in a list that is joined by AND,
 // so what replaces a condition there becomes members of the list itself.
 List* replace_each(table_sets& tables, List* conditions, bool joined_by_and) {
+  check_stack_depth();
   List* result = NIL;
   ListCell* cell;
   foreach (cell, conditions) {
@@ -363,6 +364,7 @@ List* replace_each(table_sets& tables, List* conditions, bool joined_by_and) {
 Node* replace_quals(table_sets& tables, Node* quals) { return as<Node>(replace_each(tables, as<List>(quals), true)); }
 
 void replace_in_join_tree(table_sets& tables, Node* join_tree) {
+  check_stack_depth();
   if (join_tree == nullptr) return;
   if (IsA(join_tree, FromExpr)) {
     auto* from = as<FromExpr>(join_tree);
@@ -404,10 +406,10 @@ void estimate_cost(PlannerInfo* root, IndexPath* path, double loop_count, Cost* 
                                                                              selectivity, correlation, pages);
 }
 
-// The index with the time of ids in place of its column number `id`. Nothing is sorted by the columns after it, since
-// ids of one millisecond are in any order there. They have the same expression, which the planner ignores after its
-// first occurrence.
-IndexOptInfo* by_time(IndexOptInfo* real, int id, Node* time) {
+// The index with the time of ids in place of its column number `position`. Nothing is sorted by the columns after it,
+// since ids of one millisecond are in any order there. They have the same expression, which the planner ignores after
+// its first occurrence. Keys, families of operators and collations stay the real ones, which conditions must match.
+IndexOptInfo* by_time(IndexOptInfo* real, int position, Node* time) {
   auto* result = as<index_by_time>(palloc(sizeof(index_by_time)));
   result->real = real;
   IndexOptInfo& seen = result->as_seen;
@@ -418,13 +420,11 @@ IndexOptInfo* by_time(IndexOptInfo* real, int id, Node* time) {
   };
   seen.sortopfamily = copy(seen.sortopfamily);
   seen.opcintype = copy(seen.opcintype);
-  seen.indexcollations = copy(seen.indexcollations);
   seen.indextlist = as<List>(copyObjectImpl(seen.indextlist));
-  for (int i = id; i < seen.nkeycolumns; ++i) {
+  for (int i = position; i < seen.nkeycolumns; ++i) {
     list_nth_node(TargetEntry, seen.indextlist, i)->expr = as<Expr>(time);
     seen.sortopfamily[i] = time_order();
     seen.opcintype[i] = TIMESTAMPTZOID;
-    seen.indexcollations[i] = InvalidOid;
   }
   seen.amhasgetbitmap = false;  // bitmaps have no order, and would be planned a second time
   seen.amcostestimate = reinterpret_cast<decltype(seen.amcostestimate)>(estimate_cost);

@@ -154,6 +154,10 @@ FROM unnest(ARRAY[
   'SELECT rank() OVER (ORDER BY comb_timestamp(id)) FROM kinds WHERE n = 1 LIMIT 300',
   'SELECT max(comb_timestamp(id)) FROM kinds WHERE n = 1',
   'SELECT comb_timestamp(b.id) FROM orders AS a LEFT JOIN kinds AS b USING (id) ORDER BY 1, a.id LIMIT 300']) AS query;
+
+-- A condition on a column after id is one for the index only with the collation of the index.
+EXPLAIN (COSTS OFF) SELECT comb_timestamp(id) FROM kinds WHERE n = 1 AND name < '5' ORDER BY 1 LIMIT 3;
+EXPLAIN (COSTS OFF) SELECT comb_timestamp(id) FROM kinds WHERE n = 1 AND name < '5' COLLATE "POSIX" ORDER BY 1 LIMIT 3;
 RESET enable_sort; RESET enable_incremental_sort; RESET enable_hashagg; RESET enable_seqscan;
 
 -- A time that an outer join can make null is another expression than the time in the index. PostgreSQL would merge the
