@@ -143,6 +143,7 @@ void add(comparisons& found, const comparison& clause, MemoryContext memory) {
 
 // Collects the comparisons in a clause, below any depth of AND, OR, NOT and IS TRUE.
 void collect(comparisons& found, Node* clause, Index relid, MemoryContext memory) {
+  check_stack_depth();
   if (IsA(clause, RestrictInfo)) {
     const auto* restriction = as<RestrictInfo>(clause);
     clause = as<Node>(restriction->orclause ? restriction->orclause : restriction->clause);
@@ -256,8 +257,8 @@ HeapTuple statistics_for(HeapTuple own, double before) {
   Datum values[Natts_pg_statistic] = {};
   bool nulls[Natts_pg_statistic] = {}, replaced[Natts_pg_statistic] = {};
   for (int slot = 0; slot < STATISTIC_NUM_SLOTS; ++slot) {
-    for (const int first : {Anum_pg_statistic_stakind1, Anum_pg_statistic_stanumbers1, Anum_pg_statistic_stavalues1})
-      replaced[first - 1 + slot] = true;
+    for (const int column : {Anum_pg_statistic_stakind1, Anum_pg_statistic_stanumbers1, Anum_pg_statistic_stavalues1})
+      replaced[column - 1 + slot] = true;
     nulls[Anum_pg_statistic_stanumbers1 - 1 + slot] = nulls[Anum_pg_statistic_stavalues1 - 1 + slot] = slot > 0;
   }
   values[Anum_pg_statistic_stakind1 - 1] = Int16GetDatum(STATISTIC_KIND_MCV);

@@ -7,6 +7,7 @@ namespace comb::pg {
 namespace {
 
 bool is_in_join_tree(const Node* node, int index) {
+  check_stack_depth();
   if (IsA(node, RangeTblRef)) return as<RangeTblRef>(node)->rtindex == index;
   if (IsA(node, JoinExpr)) {
     const auto* join = as<JoinExpr>(node);
