@@ -19,37 +19,10 @@ std::size_t watermarks_size() {
   return sizeof(shared_watermarks) + sizeof(announcement) * static_cast<std::size_t>(MaxBackends);
 }
 
-// Finds a piece of shared memory by its name, or makes it, as ShmemInitStruct() does. Returns null if none is left,
-// because ids are made without shared memory too. Raises all other errors. The caller holds AddinShmemInitLock.
-//
-// Catching this error without a subtransaction is safe, because nothing has to be undone: ShmemInitStruct() releases
-// its lock and removes its entry before it raises the error, and has allocated nothing. A subtransaction is not
-// possible, because parallel workers make ids. What remains is what the error itself has changed: the memory context,
-// the stack of errors, and the two counters that hold back interrupts, which errors set to zero and the caller's lock
-// depends on.
-void* find_shared_memory(const char* name, Size size, bool* found) {
-  void* volatile memory = nullptr;
-  const MemoryContext context = CurrentMemoryContext;
-  const uint32 interrupts_held = InterruptHoldoffCount;
-  const uint32 cancels_held = QueryCancelHoldoffCount;
-  PG_TRY();
-  { memory = ShmemInitStruct(name, size, found); }
-  PG_CATCH();
-  {
-    if (geterrcode() != ERRCODE_OUT_OF_MEMORY) PG_RE_THROW();
-    MemoryContextSwitchTo(context);
-    FlushErrorState();
-    InterruptHoldoffCount = interrupts_held;
-    QueryCancelHoldoffCount = cancels_held;
-  }
-  PG_END_TRY();
-  return memory;
-}
-
 void find_watermarks() {
   bool found;
-  void* memory = find_shared_memory("comb announcements", watermarks_size(), &found);
-  if (memory == nullptr || found) {
+  void* memory = ShmemInitStruct("comb announcements", watermarks_size(), &found);
+  if (found) {
     attached.watermarks = static_cast<shared_watermarks*>(memory);
     return;
   }
@@ -60,16 +33,40 @@ void find_watermarks() {
 
 void find_sequence() {
   bool found;
-  void* memory = find_shared_memory("comb", sizeof(shared_sequence), &found);
-  attached.sequence = memory == nullptr || found ? static_cast<shared_sequence*>(memory) : new (memory) shared_sequence;
+  void* memory = ShmemInitStruct("comb", sizeof(shared_sequence), &found);
+  attached.sequence = found ? static_cast<shared_sequence*>(memory) : new (memory) shared_sequence;
 }
 
-// Either both fit, or ids ascend within each session only. The sequence comes last, because try_attach() looks for it.
+// Finds both pieces of shared memory, or makes them. If they do not fit, ids ascend within each session only. The
+// sequence comes last, because try_attach() looks for it.
+//
+// Catching the error without a subtransaction is safe, because little has to be undone: ShmemInitStruct() removes its
+// entry before it raises the error, and has allocated nothing. A subtransaction is not possible, because parallel
+// workers make ids. What remains are two locks, AddinShmemInitLock and from version 19 on one of ShmemInitStruct()
+// itself, and what the error has changed: the memory context, the stack of errors, and the two counters that hold back
+// interrupts, which errors set to zero. Functions are not called with locks of this kind, so none of the caller's is
+// released.
 void attach() {
-  LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
-  find_watermarks();
-  if (attached.watermarks != nullptr) find_sequence();
-  LWLockRelease(AddinShmemInitLock);
+  const MemoryContext context = CurrentMemoryContext;
+  const uint32 interrupts_held = InterruptHoldoffCount;
+  const uint32 cancels_held = QueryCancelHoldoffCount;
+  PG_TRY();
+  {
+    LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
+    find_watermarks();
+    find_sequence();
+    LWLockRelease(AddinShmemInitLock);
+  }
+  PG_CATCH();
+  {
+    if (geterrcode() != ERRCODE_OUT_OF_MEMORY) PG_RE_THROW();
+    MemoryContextSwitchTo(context);
+    FlushErrorState();
+    LWLockReleaseAll();
+    InterruptHoldoffCount = interrupts_held;
+    QueryCancelHoldoffCount = cancels_held;
+  }
+  PG_END_TRY();
 }
 
 shmem_request_hook_type next_shmem_request_hook = nullptr;

@@ -86,9 +86,14 @@ ok(Comb::ascending(@lines), 'ids of a session ascend if shared memory is full');
 my $warnings = () = $err =~ /WARNING:  no shared memory for comb: ids ascend within each session only/g;
 is($warnings, 1, 'a session warns once that shared memory is full');
 like($err, qr/HINT:  .*shared_preload_libraries/, 'the warning says what to do if shared memory is full');
-($status, $out, $err) = $node->psql('postgres',
-	'SELECT comb_uuid() IS NULL; SELECT monotonicity, shared_memory FROM comb_status()');
+# The first session stays open, and has left no lock behind.
+my $first = $node->background_psql('postgres', on_error_stop => 0);
+$first->query('SELECT comb_uuid()');
+($status, $out, $err) = $node->psql('postgres', "SET statement_timeout = '10s';"
+	  . 'SELECT comb_uuid() IS NULL; SELECT monotonicity, shared_memory FROM comb_status()');
 is($out, "f\nsession|full", 'the next session makes ids in session order too');
+is($first->query('SELECT count(*) > 0 FROM pg_shmem_allocations'), 't', 'a session looks at shared memory afterwards');
+$first->quit;
 like($err, qr/WARNING:  no shared memory for comb/, 'the next session warns too');
 (undef, undef, $err) = $node->psql('postgres', "\\set VERBOSITY verbose\nSELECT comb_watermark()");
 like($err, qr/ERROR:  53200: comb_watermark\(\) needs shared memory.*HINT:  .*shared_preload_libraries/s,
