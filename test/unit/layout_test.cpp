@@ -100,6 +100,14 @@ TEST(Layout, SettingATimeInV7SetsVersionAndVariant) {
   EXPECT_STREQ(to_text(ones).chars, "00000000-0001-7fff-bfff-ffffffffffff");
 }
 
+TEST(Layout, NoTimeCanBeWrittenWhereLayoutsAreOnlyRead) {
+  const sys_micros epoch = from_unix_micros(0), year_2022 = from_unix_micros(1'645'557'742'000'000);
+  for (const uuid_layout& one : layouts) {
+    EXPECT_EQ(holds(one, epoch), !one.read_only()) << one.name;
+    EXPECT_EQ(holds(one, year_2022), !one.read_only()) << one.name;
+  }
+}
+
 TEST(Layout, NewIdsHaveTheVersionOfTheirLayout) {
   for (const uuid_layout& one : layouts) {
     if (one.read_only()) continue;

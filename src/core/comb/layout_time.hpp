@@ -18,13 +18,12 @@ constexpr std::optional<sys_micros> comb_timestamp(const uuid& id, const uuid_la
   return layout.encoding.decode(layout.field.get(id));
 }
 
-// Whether a layout can contain a time. It must not be called for layouts that are only read.
+// Whether a time can be written into ids of a layout. No time can be for layouts that are only read.
 constexpr bool holds(const uuid_layout& layout, sys_micros at) noexcept {
-  return at >= layout.encoding.earliest && at <= layout.encoding.latest;
+  return !layout.read_only() && at >= layout.encoding.earliest && at <= layout.encoding.latest;
 }
 
-// The id with its time overwritten, and with the version that the layout requires. The layout must be able to contain
-// `at`.
+// The id with its time overwritten, and with the version that the layout requires. holds() must be true for the two.
 constexpr uuid comb_set_timestamp(const uuid& base, sys_micros at, const uuid_layout& layout) noexcept {
   const uuid id = layout.requires_version() ? with_version(base, layout.label) : base;
   return layout.field.set(id, layout.encoding.encode(at));
