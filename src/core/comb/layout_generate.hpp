@@ -58,6 +58,13 @@ constexpr uuid uuid_from_stamp(stamp from, const uuid_layout& layout, const uuid
   const auto rest = static_cast<std::uint32_t>(from - stamp_from_number(number, layout));
   return layout.field.set_following(id, (layout.field.get_following(id) & ~mask) | fit_around(taken, rest << unused));
 }
+static_assert([] {
+  for (const auto& [name, field, encoding, label, labelled, generated] : layouts)
+    if (generated == generation::sorted &&
+        !(encoding.rest_bits > 0 && encoding.encode && field.set && field.get_following && field.set_following))
+      return false;
+  return true;
+}());
 
 // The random half of process_ticks ids. It is constant for the life of a process, as in the sequential GUID of Morris
 // and Berresford. Another process draws another half. A process draws a new half when its ticks step back, because it
