@@ -109,6 +109,11 @@ TEST(Standalone, DrawsAllRandomBitsFromAnInterruptedSource) {
   EXPECT_EQ(std::adjacent_find(words.begin(), words.end()), words.end());
 }
 
+TEST(Standalone, LeavesNoBitsInThePoolIfForksAreNotCounted) {
+  EXPECT_EQ(standalone::pool_owner(0), standalone::pool_owner(0));
+  EXPECT_NE(standalone::pool_owner(ENOMEM), standalone::pool_owner(ENOMEM));
+}
+
 // A forked child and its parent make ids. If the child continued with its parent's pool, both would have the same
 // random bits.
 TEST(Standalone, ForkedChildSharesNoRandomBits) {

@@ -1,5 +1,6 @@
-// Ids for programs on Linux without PostgreSQL, from the system's clock and random bits. Safe for threads and forks.
-// comb's PostgreSQL functions do not use this header: they use the server's random bits and shared memory.
+// Ids for programs on Linux without PostgreSQL, from the system's clock and random bits. Safe for threads and fork(),
+// not for _Fork() or clone(), which call no handlers. comb's PostgreSQL functions do not use this header: they use the
+// server's random bits and shared memory.
 #pragma once
 
 #include <errno.h>
@@ -40,9 +41,13 @@ inline stamp clock_stamp() noexcept {
   return stamp_from_clock(reading);
 }
 
-// Identifies this process as the owner of a pool. Each forked child increments it.
+// Identifies this process as the owner of a pool. Each forked child increments it. If that could not be arranged, each
+// id does, so that no bits are left in a pool.
 inline std::atomic<std::uint64_t> fork_count{1};
-inline const int fork_count_kept = pthread_atfork(nullptr, nullptr, [] { ++fork_count; });
+inline const int atfork_error = pthread_atfork(nullptr, nullptr, [] { ++fork_count; });
+inline std::uint64_t pool_owner(int error = atfork_error) noexcept {
+  return error == 0 ? fork_count.load() : ++fork_count;
+}
 
 inline std::atomic<stamp> last_stamp{};
 inline thread_local entropy_pool pool;
@@ -51,7 +56,7 @@ inline thread_local entropy_pool pool;
 template <class Bits>
 inline std::optional<uuid> next_uuid(Bits&& bits) noexcept {
   std::uint64_t random = 0;
-  if (!pool.take(random, fork_count, fill_random)) return std::nullopt;
+  if (!pool.take(random, pool_owner(), fill_random)) return std::nullopt;
   return bits(take_stamp(last_stamp, clock_stamp).next, random);
 }
 
