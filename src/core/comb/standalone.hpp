@@ -62,8 +62,8 @@ inline std::optional<uuid> next_uuid(Bits&& bits) noexcept {
 
 }  // namespace standalone
 
-// A new id, which is greater than all ids of its kind that any thread of this process made before. Nothing if the
-// system has no random bytes.
+// A new id, which is greater than all ids of its kind that any thread of this process made before, unless the clock is
+// more than a day behind the last one. Nothing if the system has no random bytes.
 inline std::optional<uuid> comb_uuid() noexcept {
   return standalone::next_uuid(
       [](stamp next, std::uint64_t random) { return uuid_from_stamp(next, version::v4, random); });
