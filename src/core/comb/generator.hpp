@@ -117,14 +117,17 @@ constexpr sequence_step step_ticks(stamp previous, stamp now) noexcept {
 // step_sequence as a type of its own, because compilers do not inline a call through a function pointer.
 inline constexpr auto usual_step = [](stamp previous, stamp now) noexcept { return step_sequence(previous, now); };
 
-// Takes the next stamp from `last`, which any number of threads share, when the clock reads `now`. Threads agree on the
-// order of the changes of a single word in any memory order. Acquiring makes what order.hpp reads next as new as the
-// stamp before. `far_ahead(previous)` is the stamp that follows one that is more than a day ahead of `now`, and the
-// reading to go on with if `last` changes meanwhile.
 struct stamp_and_reading {
   stamp next;
   stamp now;
 };
+
+// Takes the next stamp from `last`, which any number of threads share, when the clock reads `now`. Threads agree on the
+// order of the changes of a single word in any memory order. The change acquires what save() in order.hpp released when
+// it withdrew a mark: all changes of `last` are read-modify-writes, so they continue that release.
+//
+// `far_ahead(previous)` is the stamp that follows one that is more than a day ahead of `now`, and the reading to go on
+// with if `last` changes meanwhile. Without `inline`, GCC does not inline this template.
 template <class Atomic, class Step, class FarAhead>
 inline sequence_step take_stamp(Atomic& last, stamp now, Step next_step, FarAhead far_ahead) {
   stamp seen = last.load(std::memory_order_relaxed);
