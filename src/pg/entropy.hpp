@@ -8,12 +8,8 @@
 
 namespace comb::pg {
 
-// Identifies this process as the owner of the pool. No random bits are drawn in the postmaster, because every backend
-// would inherit them.
-inline std::uint64_t this_process() {
-  Assert(IsUnderPostmaster || !IsPostmasterEnvironment);
-  return static_cast<std::uint64_t>(MyProcPid);
-}
+// Identifies this process as the owner of the pool.
+inline std::uint64_t this_process() { return static_cast<std::uint64_t>(MyProcPid); }
 
 inline constinit entropy_pool pool;
 

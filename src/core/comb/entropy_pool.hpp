@@ -9,8 +9,8 @@ namespace comb {
 // A strong source takes hundreds of nanoseconds per call and almost no time per byte. So a pool draws 16 kB at once. It
 // wipes each word when it returns it.
 //
-// A pool belongs to one process or thread, which `owner` identifies. The owner is never 0. A forked child has a copy of
-// its parent's pool and another owner, so it discards what is left in the pool.
+// A pool belongs to one process or thread, which `owner` identifies. A forked child has a copy of its parent's pool and
+// another owner, so it discards what is left in the pool.
 class entropy_pool {
  public:
   static constexpr std::size_t words = 2048;
