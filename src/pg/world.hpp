@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 #include "comb/order.hpp"
@@ -98,7 +99,6 @@ struct server_world {
 
 // What comb keeps in shared memory, and where that is for this process: null until try_attach() has found it.
 using shared_sequence = server_sequence<server_world>;
-static_assert(sizeof(shared_sequence) == 128);
 
 struct shared_watermarks {
   server_watermarks<server_world> server;
@@ -112,6 +112,21 @@ struct shared_memory {
 inline constinit shared_memory attached;
 
 inline server_watermarks<server_world>& server_world::watermarks() { return attached.watermarks->server; }
+
+// Other versions of the library use the same memory. GCC and clang know the offsets in a class with a base class.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Winvalid-offsetof"
+static_assert(offsetof(shared_sequence, last) == 0 && offsetof(shared_sequence, saved) == 8 &&
+              offsetof(shared_sequence, progress) == 16 && offsetof(shared_sequence, started_from) == 20 &&
+              offsetof(shared_sequence, save_error) == 24 && offsetof(shared_sequence, save_error_was_reported) == 28 &&
+              offsetof(shared_sequence, clock_was_reported) == 32 && offsetof(shared_sequence, saved_values) == 36 &&
+              offsetof(shared_sequence, save_tried) == 40 && sizeof(shared_sequence) == 128);
+static_assert(offsetof(server_watermarks<server_world>, times_set_back) == 0 &&
+              offsetof(server_watermarks<server_world>, highest) == 8 &&
+              offsetof(server_watermarks<server_world>, prepared) == 16 &&
+              offsetof(server_watermarks<server_world>, none_prepared) == 24 &&
+              offsetof(shared_watermarks, server) == 0 && offsetof(shared_watermarks, places) == 128);
+#pragma GCC diagnostic pop
 
 inline shared_atomic<announcement>& server_world::announced(int place) { return attached.watermarks->places[place]; }
 
