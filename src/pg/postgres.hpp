@@ -1,4 +1,5 @@
-// All headers of PostgreSQL, and all differences between its versions. No other file includes PostgreSQL's headers.
+// All headers of PostgreSQL, and the differences between its versions, except that in the arguments of the planner's
+// hook (index_timestamps.cpp). No other file includes PostgreSQL's headers.
 #pragma once
 
 extern "C" {
@@ -71,7 +72,15 @@ inline LocalTransactionId local_transaction(const PGPROC* process) { return proc
 
 // The local id of a process's transaction until its locks are released. That is after the callbacks of its commit, in
 // which Citus and the like commit on other servers, and so later than local_transaction() is 0.
-inline LocalTransactionId locked_transaction(const PGPROC* process) { return process->fpLocalTransactionId; }
+//
+// fpInfoLock is not needed: a process sets the word before it announces a bound, and clears it after its transaction
+// has left the array of processes, under ProcArrayLock, which readers of announcements hold.
+inline LocalTransactionId locked_transaction(const PGPROC* process) {
+  return __atomic_load_n(&process->fpLocalTransactionId, __ATOMIC_RELAXED);
+}
+
+// The operating system's id of a process, which can be another one.
+inline int process_id(const PGPROC* process) { return __atomic_load_n(&process->pid, __ATOMIC_RELAXED); }
 
 // What a pointer points to. PostgreSQL passes most nodes as Node*, and the members of lists as void*.
 template <class Type>
@@ -124,9 +133,8 @@ inline bool is_nulled(const Var*) { return false; }
 #define PG_MODULE_MAGIC_EXT(...) PG_MODULE_MAGIC
 #endif
 
-// Defines a function that SQL can call, in namespace comb::pg. The core's function of the same name, which it calls, is
-// in namespace comb. With PostgreSQL 15, the library's -fvisibility=hidden would hide the function without the
-// attributes.
+// Defines a function that SQL can call, in namespace comb::pg. A function of the core with the same name is in
+// namespace comb. With PostgreSQL 15, the library's -fvisibility=hidden would hide the function without the attributes.
 #define COMB_FUNCTION(name)                                                        \
   extern "C" {                                                                     \
   __attribute__((visibility("default"))) Datum name(PG_FUNCTION_ARGS);             \

@@ -77,7 +77,7 @@ struct server_world {
     const PGPROC* process = GetPGProcByNumber(place);
     const LocalTransactionId running = locked_transaction(process);
     if (running == InvalidLocalTransactionId) return -1;
-    return static_cast<int>((running + static_cast<std::uint32_t>(process->pid) * 40503) & tag_mask);
+    return static_cast<int>((running + static_cast<std::uint32_t>(process_id(process)) * 40503) & tag_mask);
   }
 
   static void lock_prepared(stamp bound) {
