@@ -56,11 +56,10 @@ constexpr kind comb_ids = {"comb_guard", "comb_watermark",
                              return uuid_from_stamp(from, has_version(like, version::v7) ? version::v7 : version::v4,
                                                     0);
                            },
-                           [](const uuid& id) { return comb_timestamp_micros(id); }};
+                           comb_timestamp_micros};
 
 constexpr kind hot_ids = {"hot_guard", "hot_watermark",
-                          [](stamp from, const uuid&) { return hot_uuid_from_stamp(from, 0, 0); },
-                          [](const uuid& id) { return hot_timestamp(id); }};
+                          [](stamp from, const uuid&) { return hot_uuid_from_stamp(from, 0, 0); }, hot_timestamp};
 
 // Whether the sequence was set back since the transaction took its first stamp. In session order that cannot be told.
 bool was_set_back() {

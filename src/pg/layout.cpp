@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <optional>
 #include <string_view>
 
@@ -188,26 +187,18 @@ COMB_FUNCTION(comb_from_mssql) { return uuid_result(comb::comb_from_mssql(uuid_a
 
 // A row for each layout.
 COMB_FUNCTION(comb_inspect) {
-  if (SRF_IS_FIRSTCALL()) {
-    FuncCallContext* first = SRF_FIRSTCALL_INIT();
-    const MemoryContext caller = MemoryContextSwitchTo(first->multi_call_memory_ctx);
-    TupleDesc row;
-    if (get_call_result_type(fcinfo, nullptr, &row) != TYPEFUNC_COMPOSITE)
-      elog(ERROR, "return type must be a row type");
-    first->tuple_desc = BlessTupleDesc(row);
-    MemoryContextSwitchTo(caller);
-  }
-  FuncCallContext* call = SRF_PERCALL_SETUP();
-  if (call->call_cntr == std::size(layouts)) SRF_RETURN_DONE(call);
-
   const uuid id = uuid_arg(fcinfo, 0);
-  const uuid_layout& layout = layouts[call->call_cntr];
-  const std::optional<sys_micros> at = comb::comb_timestamp(id, layout);
   const sys_micros now = clamped_time(GetCurrentTransactionStartTimestamp());
-  Datum values[] = {CStringGetTextDatum(layout.name), at ? TimestampTzGetDatum(to_timestamptz(*at)) : Datum{},
-                    BoolGetDatum(is_plausible(id, layout, now))};
-  bool nulls[] = {false, !at, false};
-  SRF_RETURN_NEXT(call, HeapTupleGetDatum(heap_form_tuple(call->tuple_desc, values, nulls)));
+  InitMaterializedSRF(fcinfo, 0);
+  auto* result = as<ReturnSetInfo>(fcinfo->resultinfo);
+  for (const uuid_layout& layout : layouts) {
+    const std::optional<sys_micros> at = comb::comb_timestamp(id, layout);
+    Datum values[] = {CStringGetTextDatum(layout.name), at ? TimestampTzGetDatum(to_timestamptz(*at)) : Datum{},
+                      BoolGetDatum(is_plausible(id, layout, now))};
+    bool nulls[] = {false, !at, false};
+    tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+  }
+  return Datum{0};
 }
 
 }  // namespace comb::pg

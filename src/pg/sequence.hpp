@@ -5,14 +5,14 @@
 
 namespace comb::pg {
 
-// Takes the next stamp when the clock reads `now`, by usual_step, or by step_ticks for ids that contain only the tick.
+// session::next() of comb/order.hpp. SQL runs only in transactions: transaction 0 would count as one that has begun.
 template <class Step = decltype(usual_step)>
 [[gnu::always_inline]] inline stamp next_stamp(stamp now, Step next_step = usual_step) {
+  Assert(server_world::transaction() != 0);
   return this_session.next(now, next_step);
 }
 
-// The lowest stamp with which a row of the running transaction is certain to be found by readers up to a watermark. All
-// stamps that this process takes in the transaction are at least as great. Shared memory must be attached.
+// session::admitted_from() of comb/order.hpp. Shared memory must be attached.
 inline stamp admitted_from() { return this_session.admitted_from(clock_stamp()); }
 
 // Declares the setting. For _PG_init.

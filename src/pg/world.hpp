@@ -20,6 +20,8 @@ inline stamp clock_stamp() {
   return stamp_from_clock(now);
 }
 
+// server() is defined in shared_memory.cpp, over_server() in sequence.cpp, watermarks() and announced() below, and the
+// rest in world.cpp.
 struct server_world {
   template <class T>
   using atomic = shared_atomic<T>;
@@ -111,8 +113,6 @@ struct shared_memory {
 };
 inline constinit shared_memory attached;
 
-inline server_watermarks<server_world>& server_world::watermarks() { return attached.watermarks->server; }
-
 // Other versions of the library use the same memory. GCC and clang know the offsets in a class with a base class.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Winvalid-offsetof"
@@ -127,6 +127,8 @@ static_assert(offsetof(server_watermarks<server_world>, times_set_back) == 0 &&
               offsetof(server_watermarks<server_world>, none_prepared) == 24 &&
               offsetof(shared_watermarks, server) == 0 && offsetof(shared_watermarks, places) == 128);
 #pragma GCC diagnostic pop
+
+inline server_watermarks<server_world>& server_world::watermarks() { return attached.watermarks->server; }
 
 inline shared_atomic<announcement>& server_world::announced(int place) { return attached.watermarks->places[place]; }
 
