@@ -19,12 +19,19 @@ inline void random_delay() {
 }
 
 #ifdef COMB_DELAYS
-// Waits after each change that depends on the value before it.
+// Waits after each change that depends on a comparison with the value before it.
 template <class T>
 struct shared_atomic : std::atomic<T> {
   using std::atomic<T>::atomic;
   bool compare_exchange_weak(T& expected, T to, std::memory_order order = std::memory_order_seq_cst) {
-    const bool done = std::atomic<T>::compare_exchange_weak(expected, to, order);
+    return wait_if(std::atomic<T>::compare_exchange_weak(expected, to, order));
+  }
+  bool compare_exchange_strong(T& expected, T to, std::memory_order order = std::memory_order_seq_cst) {
+    return wait_if(std::atomic<T>::compare_exchange_strong(expected, to, order));
+  }
+
+ private:
+  static bool wait_if(bool done) {
     if (done) random_delay();
     return done;
   }
