@@ -22,8 +22,8 @@ constexpr char path[] = "pg_stat/comb.stamp";
 
 struct content {
   std::uint64_t magic;
-  stamp last;
-  std::uint64_t check;  // the complement of `last`
+  stamp window;         // its start
+  std::uint64_t check;  // the complement of `window`
 };
 constexpr std::uint64_t magic = 0x31706d6174736d63;  // "cmstamp1"
 
@@ -59,10 +59,10 @@ saved_stamp load_once() {
   // What follows the content does not matter: save_stamp() leaves it there.
   if (size < 0)
     found.error = errno;
-  else if (size != sizeof saved || saved.magic != magic || saved.check != ~saved.last.units)
+  else if (size != sizeof saved || saved.magic != magic || saved.check != ~saved.window.units)
     found.error = other_content;
   else
-    found.last = saved.last;
+    found.window = saved.window;
   close(file);
   return found;
 }
@@ -70,11 +70,11 @@ saved_stamp load_once() {
 }  // namespace
 
 // The file is opened for reading as well, because a server that starts has to read it.
-int save_stamp(stamp last) {
+int save_stamp(stamp window) {
   int error;
   const int file = open_own(O_RDWR | O_CREAT, &error);
   if (file < 0) return error;
-  const content saved{magic, last, ~last.units};
+  const content saved{magic, window, ~window.units};
   errno = 0;
   const ssize_t written = pwrite(file, &saved, sizeof saved, 0);
   error = written == sizeof saved ? 0 : errno != 0 ? errno : ENOSPC;

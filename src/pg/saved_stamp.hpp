@@ -5,13 +5,13 @@
 
 namespace comb::pg {
 
-// Writes a stamp to the file, without fsync. Returns 0, or what saved_stamp_error() explains: an errno, or why a server
-// that starts would not believe the file.
-int save_stamp(stamp last);
+// Writes the start of a window to the file, without fsync. Returns 0, or what saved_stamp_error() explains: an errno,
+// or why a server that starts would not believe the file.
+int save_stamp(stamp window);
 
-// The stamp in the file, or 0 and why there is none to believe.
+// The start of the window in the file, or 0 and why there is none to believe.
 struct saved_stamp {
-  stamp last;
+  stamp window;
   int error;
 };
 saved_stamp load_saved_stamp();

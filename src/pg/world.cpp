@@ -16,7 +16,7 @@ stamp server_world::creation() {
 stamp server_world::load_saved() {
   const saved_stamp found = load_saved_stamp();
   if (found.error != 0 && found.error != ENOENT) report_ignored_stamp(found.error);
-  return found.last;
+  return found.window;
 }
 
 int server_world::save(stamp window) {
