@@ -88,11 +88,11 @@ COMMENT ON FUNCTION hot_timestamp(uuid) IS 'time in a uuid made by hot_uuid, to 
 
 -- Returns one row about the sequence, and changes nothing:
 --   monotonicity     the order in force: server, session
---   shared_memory    where the last stamp is kept: reserved at server start, taken on first use, full, not used
+--   shared_memory    how it was had: reserved at server start, taken on first use, full; not used by the SQL flavour
 --   last             the time of the last stamp; NULL before the first id
 --   lead             how far that time is ahead of the clock; normally negative
 --   started_from     what the first id after the server's start or promotion continued from: clock, saved stamp,
---                    replayed commit; NULL before that id, and in session order
+--                    replayed commit, unknown; NULL before that id, and in session order
 --   save_error       why the last stamp could not be saved, or why the next start would ignore the file; NULL if
 --                    neither
 --   library_version  the version of the library that this session has loaded

@@ -4,6 +4,8 @@
 #include <errno.h>
 
 #include <atomic>
+#include <cstddef>
+#include <iterator>
 
 #include "datum.hpp"
 #include "postgres.hpp"
@@ -45,15 +47,15 @@ void init_sequence() {
       nullptr);
 }
 
-// Returns the order in force, where its last stamp is kept, that stamp and its lead over the clock, where the sequence
-// started from, why it could not be saved, and the library's version. Neither starts a sequence nor changes one.
+// Returns the order in force, how shared memory was had, the last stamp of that order and its lead over the clock,
+// where the sequence started from, why it could not be saved, and the library's version. Neither starts a sequence nor
+// changes one.
 COMB_FUNCTION(comb_status) {
   TupleDesc row;
   if (get_call_result_type(fcinfo, nullptr, &row) != TYPEFUNC_COMPOSITE) elog(ERROR, "comb_status must return a row");
 
-  const shared_sequence* server = server_world::over_server() ? server_world::server() : nullptr;
-  const bool over_server = server != nullptr;
-  const char* memory = over_server || !try_attach() ? shared_memory_state() : "not used";
+  const shared_sequence* server = server_world::server();
+  const bool over_server = server != nullptr && server_world::over_server();
 
   const stamp last = (over_server ? server->last : this_session.own.last).load(std::memory_order_relaxed);
   const TimestampTz last_time = to_timestamptz(last);
@@ -62,11 +64,13 @@ COMB_FUNCTION(comb_status) {
 
   constexpr const char* origins[] = {"clock", "saved stamp", "replayed commit"};
   const bool started = over_server && server->progress.load(std::memory_order_acquire) != start_phase::fresh;
-  const char* started_from = started ? origins[static_cast<int>(server->started_from.load())] : "";
+  // A later version of the library, which may know other origins, may have started the sequence.
+  const auto origin = started ? static_cast<std::size_t>(server->started_from.load()) : 0;
+  const char* started_from = origin < std::size(origins) ? origins[origin] : "unknown";
   const int error = over_server ? save_error(*server) : 0;
 
   Datum values[] = {CStringGetTextDatum(over_server ? "server" : "session"),
-                    CStringGetTextDatum(memory),
+                    CStringGetTextDatum(shared_memory_state()),
                     TimestampTzGetDatum(last_time),
                     IntervalPGetDatum(lead),
                     CStringGetTextDatum(started_from),

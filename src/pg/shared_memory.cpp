@@ -104,8 +104,8 @@ void require_shared_memory(const char* function) {
 server_sequence<server_world>* server_world::server() { return try_attach() ? attached.sequence : nullptr; }
 
 const char* shared_memory_state() {
-  if (attached.sequence != nullptr) return preloaded ? "reserved at server start" : "taken on first use";
-  return is_full ? "full" : "not used";
+  if (attached.sequence == nullptr) return "full";
+  return preloaded ? "reserved at server start" : "taken on first use";
 }
 
 void init_shared_memory() {
