@@ -420,7 +420,7 @@ END
 -- == check_watermark: part
   IF pg_is_in_recovery() THEN
     RAISE EXCEPTION USING ERRCODE := '55000', MESSAGE := 'recovery is in progress',
-      HINT := 'Call comb_watermark() on the primary, then pg_current_wal_insert_lsn(), and read here when '
+      HINT := 'Call {{1}}() on the primary, then pg_current_wal_insert_lsn(), and read here when '
                 || 'pg_last_wal_replay_lsn() has reached it.';
   ELSIF NOT pg_has_role(current_user, 'pg_read_all_stats', 'USAGE') THEN
     RAISE EXCEPTION USING ERRCODE := '42501', MESSAGE := 'permission denied to see the transactions of other sessions',
@@ -450,11 +450,11 @@ DECLARE
 BEGIN
   IF current_setting('transaction_isolation') = ANY ('{repeatable read,serializable}'::text[]) THEN
     RAISE EXCEPTION USING ERRCODE := '25000',
-      MESSAGE := 'comb_watermark() needs the isolation level READ COMMITTED',
+      MESSAGE := '{{1}}() needs the isolation level READ COMMITTED',
       DETAIL := 'All statements of this transaction use one snapshot, which was taken before the watermark and does '
                   || 'not see all rows below it.';
   END IF;
-{{check_watermark}}
+{{check_watermark {{1}}}}
   SELECT LEAST(at, min(a.xact_start)) INTO at FROM pg_stat_activity AS a WHERE {{is_of_database}};
   SELECT min(p.gid) INTO waiting FROM pg_prepared_xacts AS p WHERE p.database = current_database();
   IF waiting IS NOT NULL THEN
@@ -465,20 +465,20 @@ BEGIN
   micros := (date_part('epoch', at) * 1000000)::int8;
 
 -- == watermark: part
-{{read_watermark}}
+{{read_watermark {{2}}}}
   RETURN encode(
     int8send((((micros / 1000) << 16) | {{1}}) | (((micros % 1000) * 4096) / 1000)) || '\x8000000000000000'::bytea,
     'hex')::uuid;
 END
 
 -- == comb_watermark: plpgsql
-{{watermark 16384}}
+{{watermark 16384 comb_watermark}}
 
 -- == comb_watermark_v7: plpgsql
-{{watermark 28672}}
+{{watermark 28672 comb_watermark_v7}}
 
 -- == hot_watermark: plpgsql
-{{read_watermark}}
+{{read_watermark hot_watermark}}
   micros := ((micros / 1000000) << 24) | (((micros % 1000000) * 16384) / 1000);
   RETURN encode(int8send((((micros >> 8) << 16) | 32768) | ((micros & 255) << 4)) || '\x8000000000000000'::bytea,
                 'hex')::uuid;
@@ -488,7 +488,7 @@ END
 DECLARE
   hidden int4;
 BEGIN
-{{check_watermark}}
+{{check_watermark comb_watermark}}
   RETURN QUERY
     SELECT a.pid, a.xact_start, NULL::text FROM pg_stat_activity AS a
     WHERE {{is_of_database}} AND (a.xact_start IS NOT NULL) AND (a.pid <> pg_backend_pid())

@@ -13,34 +13,35 @@ namespace comb::pg {
 
 namespace {
 
-void check_recovery() {
+void check_recovery(const char* function) {
   if (!RecoveryInProgress()) return;
   ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("recovery is in progress"),
-          errhint("Call comb_watermark() on the primary, then pg_current_wal_insert_lsn(), and read here when "
-                  "pg_last_wal_replay_lsn() has reached it."));
+          errhint("Call %s() on the primary, then pg_current_wal_insert_lsn(), and read here when "
+                  "pg_last_wal_replay_lsn() has reached it.",
+                  function));
 }
 
-void check_isolation() {
+void check_isolation(const char* function) {
   if (!IsolationUsesXactSnapshot()) return;
   ereport(
       ERROR, errcode(ERRCODE_INVALID_TRANSACTION_STATE),
-      errmsg("comb_watermark() needs the isolation level READ COMMITTED"),
+      errmsg("%s() needs the isolation level READ COMMITTED", function),
       errdetail("All statements of this transaction use one snapshot, which was taken before the watermark and does "
                 "not see all rows below it."));
 }
 
 // Returns the stamp below which no row appears any more. Raises an error where there is none: in recovery, without
 // shared memory, and in a transaction whose statements share a snapshot.
-stamp take_watermark() {
-  check_recovery();
-  check_isolation();
-  require_shared_memory("comb_watermark");
+stamp take_watermark(const char* function) {
+  check_recovery(function);
+  check_isolation(function);
+  require_shared_memory(function);
   return this_session.watermark();
 }
 
-stamp late_watermark(FunctionCallInfo fcinfo) {
+stamp late_watermark(FunctionCallInfo fcinfo, const char* function) {
   const std::uint64_t lateness = lateness_units(PG_GETARG_INTERVAL_P(0));
-  return earlier(take_watermark(), lateness);
+  return earlier(take_watermark(function), lateness);
 }
 
 // A transaction without an xid has written nothing.
@@ -65,15 +66,21 @@ std::uint64_t lateness_units(const Interval* lateness) {
 
 void init_watermark() { RegisterXactCallback(at_prepare, nullptr); }
 
-COMB_FUNCTION(comb_watermark) { return uuid_result(uuid_from_stamp(take_watermark(), version::v4, 0)); }
+COMB_FUNCTION(comb_watermark) { return uuid_result(uuid_from_stamp(take_watermark("comb_watermark"), version::v4, 0)); }
 
-COMB_FUNCTION(comb_watermark_lateness) { return uuid_result(uuid_from_stamp(late_watermark(fcinfo), version::v4, 0)); }
+COMB_FUNCTION(comb_watermark_lateness) {
+  return uuid_result(uuid_from_stamp(late_watermark(fcinfo, "comb_watermark"), version::v4, 0));
+}
 
-COMB_FUNCTION(comb_watermark_v7) { return uuid_result(uuid_from_stamp(take_watermark(), version::v7, 0)); }
+COMB_FUNCTION(comb_watermark_v7) {
+  return uuid_result(uuid_from_stamp(take_watermark("comb_watermark_v7"), version::v7, 0));
+}
 
-COMB_FUNCTION(hot_watermark) { return uuid_result(hot_uuid_from_stamp(take_watermark(), 0, 0)); }
+COMB_FUNCTION(hot_watermark) { return uuid_result(hot_uuid_from_stamp(take_watermark("hot_watermark"), 0, 0)); }
 
-COMB_FUNCTION(hot_watermark_lateness) { return uuid_result(hot_uuid_from_stamp(late_watermark(fcinfo), 0, 0)); }
+COMB_FUNCTION(hot_watermark_lateness) {
+  return uuid_result(hot_uuid_from_stamp(late_watermark(fcinfo, "hot_watermark"), 0, 0));
+}
 
 // A row for each running or prepared transaction that has announced a bound.
 COMB_FUNCTION(comb_watermark_holders) {
@@ -81,8 +88,8 @@ COMB_FUNCTION(comb_watermark_holders) {
     int pid;
     stamp bound;
   };
-  check_recovery();
-  require_shared_memory("comb_watermark");
+  check_recovery("comb_watermark");
+  require_shared_memory("comb_watermark_holders");
   InitMaterializedSRF(fcinfo, 0);
   auto* result = as<ReturnSetInfo>(fcinfo->resultinfo);
   const auto add = [result](stamp bound, bool is_prepared, Datum who) {

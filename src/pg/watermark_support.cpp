@@ -1,5 +1,5 @@
-// comb_watermark_support(): refuses comb_watermark() in a statement that reads tables. The statement has taken its
-// snapshot before the call, and would miss rows.
+// comb_watermark_support(): refuses comb_watermark() and its like in a statement that reads tables. The statement has
+// taken its snapshot before the call, and would miss rows.
 #include "postgres.hpp"
 
 namespace comb::pg {
@@ -58,16 +58,15 @@ bool statement_reads_tables(PlannerInfo* root) {
 
 }  // namespace
 
-// Refuses comb_watermark() in a statement that reads tables.
 COMB_FUNCTION(comb_watermark_support) {
   auto* request = as<SupportRequestSimplify>(PG_GETARG_POINTER(0));
-  if (IsA(request, SupportRequestSimplify) && request->root != nullptr && statement_reads_tables(request->root))
-    ereport(
-        ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-        errmsg("comb_watermark() cannot be called in a statement that reads tables"),
-        errdetail("The snapshot of the statement was taken before the watermark and does not see all rows below it."),
-        errhint("Call comb_watermark() in a statement of its own, and give its result to the next statement."));
-  PG_RETURN_DATUM(0);
+  if (!IsA(request, SupportRequestSimplify) || request->root == nullptr || !statement_reads_tables(request->root))
+    PG_RETURN_DATUM(0);
+  const char* function = get_func_name(request->fcall->funcid);
+  ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+          errmsg("%s() cannot be called in a statement that reads tables", function),
+          errdetail("The snapshot of the statement was taken before the watermark and does not see all rows below it."),
+          errhint("Call %s() in a statement of its own, and give its result to the next statement.", function));
 }
 
 }  // namespace comb::pg

@@ -90,6 +90,7 @@ PREPARE reading AS SELECT count(*) FROM made WHERE id < comb_watermark();
 EXECUTE reading;
 \set VERBOSITY default
 SELECT count(*) FROM made WHERE id < comb_watermark();
+SELECT count(*) FROM made WHERE id < hot_watermark();
 
 -- Repeatable read and serializable raise an error, because a snapshot older than the call would miss rows.
 BEGIN ISOLATION LEVEL REPEATABLE READ;

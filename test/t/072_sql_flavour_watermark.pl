@@ -46,8 +46,9 @@ refused('if the role cannot see other sessions', qr/permission denied to see .*\
 	'SET ROLE app');
 refused('if the session hides its transactions', qr/cannot see .*\n.*track_activities is off/,
 	'SET track_activities = off');
-refused('in REPEATABLE READ', qr/needs the isolation level READ COMMITTED/,
-	'BEGIN ISOLATION LEVEL REPEATABLE READ', @functions[ 0 .. 2 ]);
+refused('in REPEATABLE READ', qr/\Q$_\E needs the isolation level READ COMMITTED/,
+	'BEGIN ISOLATION LEVEL REPEATABLE READ', $_)
+  for @functions[ 0 .. 2 ];
 my $other = $node->background_psql('postgres', on_error_stop => 1);
 $other->query_safe('SET track_activities = off');
 refused('if another session hides its transactions', qr/cannot see .*\n.*track_activities is off/, 'SELECT');
