@@ -7,10 +7,11 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <cstdlib>
 #include <string>
 
 #include "choice.hpp"
-#include "comb/generator.hpp"
+#include "trace.hpp"
 
 namespace simulate {
 
@@ -30,22 +31,16 @@ struct observer {
 };
 
 struct memory_model {
-  double stale = 0;  // the probability that a load returns an old value
-  view strict;       // what sequentially consistent fences and accesses have seen
-  int locations = 0;
+  double stale = 0;   // the probability that a load returns an old value
+  view strict;        // what sequentially consistent fences and accesses have seen
+  int locations = 1;  // the first stands for all that are not shared
 };
 inline memory_model memory;
 
-void pause();                                                              // other processes may run now
-observer& observing();                                                     // the process that runs
-void tell(const char* format, ...) __attribute__((format(printf, 1, 2)));  // a line of the trace
-extern bool tracing;
-std::string text(comb::stamp value);
-template <class T>
-std::string text(T value);
+void pause();           // other processes may run now
+observer& observing();  // the process that runs
 
 inline void fence() {
-  if (memory.stale == 0) return;
   observer& me = observing();
   me.now.join(me.acquirable);
   me.now.join(memory.strict);
@@ -57,10 +52,10 @@ class atomic {
  public:
   atomic(T first = {}) { writes_[0].value = first; }
 
-  // A location without a name is private to a process. `changed` is called after each write.
-  void share(const char* name, int number = -1, void (*changed)(T, T) = nullptr) {
+  // Processes stop before each access of a location that is shared, and may read its old values. Those that no rule
+  // depends on are not shared. `changed` is called after each write.
+  void share(const std::string& name, void (*changed)(T, T) = nullptr) {
     name_ = name;
-    number_ = number;
     changed_ = changed;
     id_ = memory.locations++;
     if (id_ >= max_locations) std::abort();
@@ -68,42 +63,47 @@ class atomic {
   T newest() const { return writes_[count_ % kept].value; }
 
   T load(std::memory_order order = std::memory_order_seq_cst) const {
-    if (id_ < 0) return newest();
-    pause();
+    stop();
     const unsigned n = any_visible(order);
     const T value = read(n, order);
-    if (tracing) tell("reads %s: %s%s", full_name().c_str(), text(value).c_str(), n < count_ ? " (old)" : "");
+    note("reads ", name_, ": ", value, n < count_ ? " (old)" : "");
     return value;
   }
 
   void store(T value, std::memory_order order = std::memory_order_seq_cst) {
-    if (id_ >= 0) pause();
-    if (tracing && id_ >= 0) tell("writes %s: %s", full_name().c_str(), text(value).c_str());
-    write(value, order, false);
+    stop();
+    note("writes ", name_, ": ", value);
+    write(value, order, {});
   }
 
   bool compare_exchange_strong(T& expected, T value, std::memory_order order = std::memory_order_seq_cst) {
-    if (id_ >= 0) pause();
+    stop();
     unsigned n = any_visible(order);
     if (writes_[n % kept].value == expected) n = count_;
     const T found = read(n, order);
-    const bool same = found == expected;
-    if (tracing && id_ >= 0)
-      tell(same ? "changes %s: %s -> %s" : "finds %s changed: %s", full_name().c_str(), text(found).c_str(),
-           text(value).c_str());
+    if (found == expected) {
+      replace(found, value, order);
+      return true;
+    }
+    note("finds ", name_, " changed: ", found);
     expected = found;
-    if (same) write(value, order, true);
-    return same;
+    return false;
   }
   bool compare_exchange_weak(T& expected, T value, std::memory_order order = std::memory_order_seq_cst) {
-    if (id_ >= 0 && memory.stale > 0 && choice.choose(2, memory.stale) == 1) return false;
+    if (id_ > 0 && memory.stale > 0 && choice.choose(2, memory.stale) == 1) return false;
     return compare_exchange_strong(expected, value, order);
   }
   T exchange(T value, std::memory_order order = std::memory_order_seq_cst) {
-    return modify([value](T) { return value; }, order);
+    stop();
+    const T found = read(count_, order);
+    replace(found, value, order);
+    return found;
   }
   T fetch_add(T by, std::memory_order order = std::memory_order_seq_cst) {
-    return modify([by](T found) { return static_cast<T>(found + by); }, order);
+    stop();
+    const T found = read(count_, order);
+    replace(found, static_cast<T>(found + by), order);
+    return found;
   }
 
  private:
@@ -112,20 +112,23 @@ class atomic {
     T value{};
     view released;
   };
-  mutable entry writes_[kept];
+  entry writes_[kept];
   unsigned count_ = 0;
-  int id_ = -1;
-  const char* name_ = "";
-  int number_ = -1;
+  int id_ = 0;
+  std::string name_;
   void (*changed_)(T, T) = nullptr;
 
-  std::string full_name() const { return number_ < 0 ? name_ : name_ + std::to_string(number_); }
-
-  static bool acquires(std::memory_order order) { return order != std::memory_order_relaxed; }
+  void stop() const {
+    if (id_ > 0) pause();
+  }
+  template <class... Part>
+  void note(const Part&... parts) const {
+    if (id_ > 0) tell(parts...);
+  }
 
   // The number of a write that a load may return.
   unsigned any_visible(std::memory_order order) const {
-    if (memory.stale == 0 || id_ < 0) return count_;
+    if (id_ == 0 || memory.stale == 0) return count_;
     unsigned oldest = std::max<unsigned>(observing().now.seen[id_], count_ < kept ? 0 : count_ - kept + 1);
     if (order == std::memory_order_seq_cst) oldest = std::max<unsigned>(oldest, memory.strict.seen[id_]);
     return count_ - static_cast<unsigned>(choice.choose(static_cast<int>(count_ - oldest) + 1, memory.stale));
@@ -133,45 +136,31 @@ class atomic {
 
   T read(unsigned n, std::memory_order order) const {
     const entry& from = writes_[n % kept];
-    if (memory.stale > 0 && id_ >= 0) {
-      observer& me = observing();
-      const auto number = static_cast<std::uint16_t>(n);
-      me.now.seen[id_] = std::max(me.now.seen[id_], number);
-      me.acquirable.join(from.released);
-      if (acquires(order)) me.now.join(from.released);
-      if (order == std::memory_order_seq_cst) memory.strict.seen[id_] = std::max(memory.strict.seen[id_], number);
-    }
+    const auto see = [n](std::uint16_t& seen) { seen = std::max(seen, static_cast<std::uint16_t>(n)); };
+    observer& me = observing();
+    see(me.now.seen[id_]);
+    if (order == std::memory_order_seq_cst) see(memory.strict.seen[id_]);
+    me.acquirable.join(from.released);
+    if (order != std::memory_order_relaxed) me.now.join(from.released);
     return from.value;
   }
 
-  void write(T value, std::memory_order order, bool continues) {
-    const entry& last = writes_[count_ % kept];
-    const T old = last.value;
-    if (id_ < 0) {
-      writes_[0].value = value;
-      return;
-    }
-    const view before = last.released;
-    entry& to = writes_[++count_ % kept];
-    to.value = value;
-    if (memory.stale > 0) {
-      observer& me = observing();
-      me.now.seen[id_] = static_cast<std::uint16_t>(count_);
-      to.released = order == std::memory_order_relaxed || order == std::memory_order_acquire ? me.released : me.now;
-      if (continues) to.released.join(before);  // a release sequence
-      if (order == std::memory_order_seq_cst) memory.strict.seen[id_] = me.now.seen[id_];
-    }
-    if (changed_ != nullptr) changed_(old, value);
+  // In a change of what was read, a release sequence continues.
+  void replace(T found, T value, std::memory_order order) {
+    note("changes ", name_, ": ", found, " -> ", value);
+    write(value, order, view{writes_[count_ % kept].released});
   }
 
-  template <class Change>
-  T modify(Change change, std::memory_order order) {
-    if (id_ >= 0) pause();
-    const T found = read(count_, order);
-    if (tracing && id_ >= 0)
-      tell("changes %s: %s -> %s", full_name().c_str(), text(found).c_str(), text(change(found)).c_str());
-    write(change(found), order, true);
-    return found;
+  void write(T value, std::memory_order order, const view& continued) {
+    const T old = newest();
+    entry& to = writes_[++count_ % kept];
+    observer& me = observing();
+    me.now.seen[id_] = static_cast<std::uint16_t>(count_);
+    if (order == std::memory_order_seq_cst) memory.strict.seen[id_] = me.now.seen[id_];
+    to.value = value;
+    to.released = order == std::memory_order_relaxed || order == std::memory_order_acquire ? me.released : me.now;
+    to.released.join(continued);
+    if (changed_ != nullptr) changed_(old, value);
   }
 };
 

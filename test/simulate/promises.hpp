@@ -7,42 +7,32 @@
 #pragma once
 
 #include <algorithm>
-#include <string>
 #include <utility>
 #include <vector>
 
-#include "comb/generator.hpp"
 #include "memory.hpp"
 
 namespace simulate {
 
-using comb::max_stamp;
-using comb::stamp;
-
 constexpr int max_processes = 4;
-constexpr std::uint64_t day = comb::units_per_day, hour = day / 24;
-constexpr stamp noon{std::uint64_t{1'800'000'000'000} << comb::fraction_bits};  // when histories begin
-constexpr stamp created = noon - 1000 * day;
+constexpr stamp created = noon - 1000 * day;  // the cluster
+constexpr std::uint64_t longest_step = 7;     // of the sequence: step_ticks takes the next 100 ns
 
-// No two events bring clock and sequence within this of a day.
-constexpr std::uint64_t about_a_day = day - comb::units_per_second;
+// No two events bring clock and sequence within a second of a day.
 constexpr bool is_far(stamp last, stamp clock) {
-  return clock >= created && last > clock && last - clock > about_a_day;
+  return clock >= created && last > clock && last - clock > day - comb::units_per_second;
 }
-
-constexpr std::uint64_t window = comb::units_per_ms * 128;
-constexpr std::uint64_t longest_tick = 7;  // units of one step of the sequence: step_ticks takes the next 100 ns
 
 enum class state { running, prepared, visible, gone };
 
 struct transaction {
   int epoch;
-  bool covered;  // false: readers need not receive its rows
   bool is_read_only;
+  bool is_covered;  // readers must receive its rows
   simulate::state state = state::running;
   bool has_stamps = false;
-  bool has_rough_bound = false;  // its process has had parallel workers
-  stamp least = max_stamp;       // of its rows that readers must receive
+  bool has_rough_bound = false;   // its process has had parallel workers
+  stamp least = comb::max_stamp;  // of its rows that readers must receive
   bool is_invisible() const { return state == state::running || state == state::prepared; }
 };
 
@@ -54,101 +44,100 @@ struct last_id {
 
 // What a process does between a client's request and the answer.
 struct operation {
-  bool runs = false, resets = false, beside_set_back = false, alone = true;
-  int number = 0, epoch = 0, mark_epoch = 0, taken_epoch = 0, disk_changes = 0;
-  stamp low{}, low_mark{};  // the greatest id and watermark that were returned before the request
-  stamp reading{}, first_reading{}, last_reading{};  // of the clock: the greatest, the first and the last
-  std::vector<stamp> readings;                       // all of them
-  stamp peak{};                                      // how far the sequence had come at the last reading
-  stamp far_reading{};                               // the last that was more than a day behind the sequence
-  stamp own{}, may_reach{}, file{},
-      replayed{};  // what else than the clock accounts for the sequence, as long as it is not far
-  bool own_is_far = false, gives_file_up = false, gives_replayed_up = false, sets_back = false, must_tell = false,
-       has_told = false, takes = false, has_saved = false, failed_to_save = false;
-  bool is_far() const { return runs && far_reading != stamp{}; }
+  bool runs = false;
+  bool resets = false;              // calls comb_reset()
+  bool is_alone = true;             // no other has run meanwhile
+  bool is_beside_set_back = false;  // another was setting the sequence back when it began
+
+  // At the request: how often the sequence was set back and the disk has changed, and the greatest id and watermark.
+  int epoch = 0, mark_epoch = 0, disk_changes = 0;
+  stamp low{}, low_mark{};
+
+  std::vector<stamp> readings;                     // of the clock
+  stamp peak{};                                    // how far the sequence had come at the last reading
+  bool server_is_far = false, own_is_far = false;  // a sequence was more than a day ahead of a reading
+  stamp latest_reading() const {
+    return readings.empty() ? stamp{} : *std::max_element(readings.begin(), readings.end());
+  }
+  // Whether it follows a stamp that was there before.
+  bool follows(stamp last) const {
+    return std::any_of(readings.begin(), readings.end(), [last](stamp reading) { return !is_far(last, reading); });
+  }
+
+  // What else than the clock accounts for the sequence: the session's own, comb_advance(), the file, a replayed commit.
+  stamp own{}, advances_to{}, file{}, replayed{};
+
+  int taken_epoch = 0;  // of its stamp
+  bool takes = false, sets_back = false, must_warn = false, has_warned = false;
+  bool has_saved = false, failed_to_save = false;
 };
 
 int running_process();
-
-inline std::string what_broke;
-inline bool failure() { return !what_broke.empty(); }
-inline void broken(const std::string& what) {
-  if (failure()) return;
-  what_broke = what;
-  tell("*** %s", what.c_str());
-}
 
 struct promises {
   std::vector<transaction> transactions;
 
   // ---- operations, and what they see of the world ------------------------------------------------------------------
 
-  void begin(stamp own, bool resets) {
+  void begin(stamp own) {
     operation& op = mine() = {};
+    op.is_beside_set_back = is_being_set_back();
     op.runs = true;
     op.own = own;
-    op.resets = resets;
-    op.number = ++operations_;
     op.epoch = op.taken_epoch = epoch_;
     op.mark_epoch = mark_epoch_;
     op.low = low_;
     op.low_mark = low_mark_;
     op.disk_changes = disk_changes_;
-    op.beside_set_back = sets_back_now();
     for (operation& other : operations)
-      if (&other != &op && other.runs) other.alone = op.alone = false;
+      if (&other != &op && other.runs) other.is_alone = op.is_alone = false;
   }
+  void resets() { mine().resets = true; }
 
   void end() {
     operation& op = mine();
-    if (op.must_tell && !op.has_told) broken("ids start again from the clock without a warning");
-    if (op.alone && (op.has_saved || was_due(op))) unsaved_ = op.failed_to_save;
+    if (op.must_warn && !op.has_warned) broken("ids start again from the clock without a warning");
+    if (op.is_alone && (op.has_saved || was_due(op))) is_unsaved_ = op.failed_to_save;
     op.runs = false;
+    if (writer_ == running_process()) writer_ = -1;
     if (op.sets_back || op.resets) {
       ++mark_epoch_;
-      low_mark_ = kept_mark_ = {};
+      low_mark_ = {};
     }
   }
 
   void clock_was_read(stamp reading, stamp last, stamp own) {
     operation& op = mine();
-    if (op.first_reading == stamp{}) op.first_reading = reading;
-    op.reading = std::max(op.reading, reading);
-    op.last_reading = reading;
     op.readings.push_back(reading);
     op.peak = peak_;
+    if (is_far(own, reading)) op.own_is_far = true;
     if (is_far(last, reading)) {
-      op.far_reading = reading;
+      op.server_is_far = true;
       // It may announce a bound as low as this at once.
-      low_mark_ = kept_mark_ = {};
+      low_mark_ = {};
       for (operation& each : operations) each.low_mark = {};
     }
-    if (is_far(own, reading)) op.own_is_far = true;
-    op.gives_file_up = is_far(op.file, reading);
-    op.gives_replayed_up = is_far(op.replayed, reading);
   }
-  void may_reach(stamp bound) { mine().may_reach = bound; }
+  void advances_to(stamp bound) { mine().advances_to = bound; }
   void file_was_loaded(stamp covered) { mine().file = covered; }
   void replayed_was_read(stamp commit) { mine().replayed = commit; }
-  void restart_was_told() { mine().has_told = true; }
+  void warned_of_restart() { mine().has_warned = true; }
 
   // Each change of the server's last stamp has a reason.
   void last_was_changed(stamp old, stamp now) {
-    if (running_process() < 0 || now == old) return;
+    if (now == old) return;
     operation& op = mine();
-    peak_ = std::max(peak_, now);
     if (now > old) {
-      stamp accounted = std::max(op.reading, old + longest_tick);
-      for (stamp other : {op.own, op.may_reach, op.file, op.replayed})
-        if (!is_far(other, op.reading) || !is_far(other, op.last_reading)) accounted = std::max(accounted, other);
-      if (now > accounted)
-        broken("the sequence went to " + text(now) + ", and nothing accounts for more than " + text(accounted));
-    }
-    if (now < old) {
-      const bool by_reset = op.resets && now >= op.first_reading && now <= op.reading;
+      stamp accounted = std::max(op.latest_reading(), old + longest_step);
+      for (stamp other : {op.own, op.advances_to, op.file, op.replayed})
+        if (op.follows(other)) accounted = std::max(accounted, other);
+      if (now > accounted) broken("the sequence went to ", now, ", and nothing accounts for more than ", accounted);
+      peak_ = std::max(peak_, now);
+    } else {
       // The reading of the clock is from after the first time that the last stamp was as far ahead.
-      const bool by_clock = now == op.last_reading && is_far(old, now) && old <= op.peak;
-      if (!by_reset && !by_clock) broken("the sequence went back from " + text(old) + " to " + text(now));
+      const bool by_clock = now == op.readings.back() && is_far(old, now) && old <= op.peak;
+      const bool by_reset = op.resets && now == op.readings.front();
+      if (!by_reset && !by_clock) broken("the sequence went back from ", old, " to ", now);
       set_back();
     }
     op.takes = true;
@@ -158,7 +147,8 @@ struct promises {
   // The sequence has started, from the file and, if recovery has ended, from the last replayed commit.
   void start_was_noted(bool was_fresh, bool has_recovered) {
     operation& op = mine();
-    if ((was_fresh && op.gives_file_up) || (has_recovered && op.gives_replayed_up)) set_back();
+    const stamp reading = op.readings.back();
+    if ((was_fresh && is_far(op.file, reading)) || (has_recovered && is_far(op.replayed, reading))) set_back();
     // It may have read the last stamp as it was before the sequence was set back.
     if (op.epoch != epoch_) low_ = used_.empty() ? stamp{} : *std::max_element(used_.begin(), used_.end());
     for (operation& each : operations) {
@@ -169,98 +159,82 @@ struct promises {
 
   // ---- what is returned --------------------------------------------------------------------------------------------
 
-  int begin_transaction(bool read_only) {
+  int begin_transaction(bool is_read_only) {
     // Beside a set-back that was not told yet, it may still read the last stamp from before.
-    const bool reads_old = memory.stale > 0 && sets_back_now();
-    transactions.push_back({epoch_, !read_only && !reads_old, read_only});
+    const bool reads_old = memory.stale > 0 && is_being_set_back();
+    transactions.push_back({epoch_, is_read_only, !is_read_only && !reads_old});
     return static_cast<int>(transactions.size()) - 1;
   }
 
-  void id_returned(stamp id, int transaction_number, bool server_order, last_id& last) {
+  void id_returned(stamp id, transaction& of, bool in_server_order, last_id& last) {
     operation& op = mine();
-    transaction& of = transactions[static_cast<std::size_t>(transaction_number)];
-    // In session order, a server's sequence that is far ahead of the clock is not followed.
-    if (!server_order && op.far_reading != stamp{}) of.covered = false;
     const bool is_first = !std::exchange(of.has_stamps, true);
-    if (of.covered && of.epoch == op.taken_epoch && (server_order || op.epoch == epoch_)) row_made(id, of);
+    row_made(id, of, in_server_order);
 
-    const bool one_epoch = op.epoch == epoch_ && op.taken_epoch == epoch_ && !op.beside_set_back;
-    const bool binds = (last.epoch == -1 || last.epoch == epoch_) && (!server_order || one_epoch);
+    const bool one_epoch = op.epoch == epoch_ && op.taken_epoch == epoch_ && !op.is_beside_set_back;
+    const bool binds = (last.epoch == -1 || last.epoch == epoch_) && (!in_server_order || one_epoch);
     if (binds && id <= last.id) {
-      if (!op.own_is_far && op.far_reading == stamp{})
-        broken("id " + text(id) + " came after " + text(last.id) + " of the same session");
-      else if (!op.has_told)
+      if (!op.own_is_far && !op.server_is_far)
+        broken("id ", id, " came after ", last.id, " of the same session");
+      else if (!op.has_warned)
         broken("a session starts again from the clock without a warning");
     }
-    const stamp accounted = std::max({op.reading, op.own + longest_tick, peak_ + longest_tick});
-    last = {id, server_order ? op.taken_epoch : -1};
-    if (!server_order) {
-      if (id > accounted) broken("id " + text(id) + " is ahead of the clock");
+    last = {id, in_server_order ? op.taken_epoch : -1};
+    if (!in_server_order) {
+      if (id > std::max({op.latest_reading(), op.own + longest_step, peak_ + longest_step}))
+        broken("id ", id, " is ahead of the clock");
       return;
     }
+
     if (op.taken_epoch != epoch_) return;
-    if (op.epoch == epoch_ && id <= op.low) broken("id " + text(id) + " was requested after " + text(op.low));
-    if (std::find(used_.begin(), used_.end(), id) != used_.end()) broken("id " + text(id) + " came twice");
+    if (op.epoch == epoch_ && id <= op.low) broken("id ", id, " was requested after ", op.low);
+    if (std::find(used_.begin(), used_.end(), id) != used_.end()) broken("id ", id, " came twice");
     used_.push_back(id);
     low_ = std::max(low_, id);
     // While ids are ahead of the clock, the first id of a transaction writes a file that somebody has deleted.
-    if (is_first && op.alone && id > op.reading + window + longest_tick && !is_far(id, op.first_reading) &&
-        was_due(op, window))
-      lost_ = false;
-    if (is_kept(op)) kept_low_ = std::max(kept_low_, id);
+    if (is_first && op.is_alone && id > op.latest_reading() + comb::units_per_window + longest_step &&
+        !is_far(id, op.readings.front()) && was_due(op, comb::units_per_window))
+      is_lost_ = false;
+    keep(op, id);
   }
 
-  void row_inserted(stamp id, int transaction_number, bool server_order, last_id& last) {
+  void row_inserted(stamp id, transaction& of, bool in_server_order, last_id& last) {
     operation& op = mine();
-    transaction& of = transactions[static_cast<std::size_t>(transaction_number)];
-    if (!server_order && op.far_reading != stamp{}) of.covered = false;
     of.has_stamps = true;
-    if (of.covered && of.epoch == epoch_ && op.epoch == epoch_) row_made(id, of);
+    row_made(id, of, in_server_order);
     // A session's own sequence may have started again.
-    if ((op.own_is_far || op.far_reading != stamp{}) && op.has_told) last = {};
-    if (server_order && last.epoch == -1) last.epoch = op.epoch;
-  }
-
-  void row_made(stamp id, transaction& of) {
-    of.least = std::min(of.least, id);
-    if (id < highest_mark_) broken("row " + text(id) + " is below the watermark " + text(highest_mark_));
+    if ((op.own_is_far || op.server_is_far) && op.has_warned) last = {};
+    if (in_server_order && last.epoch == -1) last.epoch = op.epoch;
   }
 
   void watermark_returned(stamp watermark) {
     operation& op = mine();
-    if (op.mark_epoch != mark_epoch_ || op.beside_set_back || sets_back_now()) return;
-    if (watermark < op.low_mark) broken("watermark " + text(watermark) + " came after " + text(op.low_mark));
+    if (op.mark_epoch != mark_epoch_ || is_being_set_back()) return;
+    if (watermark < op.low_mark) broken("watermark ", watermark, " came after ", op.low_mark);
     highest_mark_ = std::max(highest_mark_, watermark);
     for (const transaction& each : transactions)
       if (each.is_invisible() && each.least < watermark)
-        broken("watermark " + text(watermark) + " is above row " + text(each.least) + ", which is not visible yet");
-    if (std::any_of(operations, operations + max_processes, [](const operation& each) { return each.is_far(); }))
-      return;
+        broken("watermark ", watermark, " is above row ", each.least, ", which is not visible yet");
+    if (any([](const operation& each) { return each.server_is_far; })) return;
     low_mark_ = std::max(low_mark_, watermark);
-    if (is_kept(op)) kept_mark_ = std::max(kept_mark_, watermark);
+    keep(op, watermark);
   }
 
   void was_reset(stamp own, stamp last, stamp covered) {
     const operation& op = mine();
-    if (own > op.reading) broken("comb_reset() leaves the session's own sequence at " + text(own));
-    if (op.alone && disk_was_well(op) && covered > last + comb::units_per_second)
-      broken("comb_reset() leaves the saved stamp at " + text(covered));
+    if (own > op.latest_reading()) broken("comb_reset() leaves the session's own sequence at ", own);
+    if (op.is_alone && disk_was_well(op) && covered > last + comb::units_per_second)
+      broken("comb_reset() leaves the saved stamp at ", covered);
   }
 
   // All later ids are above `bound`, over restarts too.
   void advanced(stamp bound) {
     operation& op = mine();
-    if (op.epoch != epoch_ || op.beside_set_back) return;
+    if (op.epoch != epoch_ || op.is_beside_set_back) return;
     low_ = std::max(low_, bound);
-    if (is_kept(op)) kept_low_ = std::max(kept_low_, bound);
+    keep(op, bound);
   }
-  // A lock with a rough bound can set watermarks back over a restart, and so can one of a transaction that was running
-  // when the sequence was set back: until then, its announcement was above its later stamps. The same holds in session
-  // order after a clock that was more than a day behind.
-  void lock_was_kept(const transaction& of, stamp bound) {
-    if (of.covered && !of.has_rough_bound && of.epoch == epoch_) return;
-    for (stamp* low : {&low_mark_, &kept_mark_}) *low = std::min(*low, bound);
-  }
+
   void commit_was_replayed(stamp commit) { low_ = std::max(low_, commit); }
 
   // ---- the file ----------------------------------------------------------------------------------------------------
@@ -275,24 +249,21 @@ struct promises {
     if (well) {
       op.has_saved = true;
       writer_ = running_process();
-      writer_operation_ = op.number;
-      lost_ = false;
+      is_lost_ = false;
     } else {
-      op.failed_to_save = unsaved_ = true;
+      op.failed_to_save = is_unsaved_ = true;
     }
   }
   void file_was_lost(bool before_the_start) {
-    lost_ = true;
+    is_lost_ = true;
     ++disk_changes_;
     if (before_the_start) reach_only_to({});
   }
 
   // The server was killed, and the file covers ids up to `covered`.
   void was_killed(stamp covered) {
-    const bool late = writer_ >= 0 && operations[writer_].runs && operations[writer_].number == writer_operation_;
-    const stamp kept = std::max(kept_low_, kept_mark_);
-    if (kept > covered && !lost_ && !late && !unsaved_)
-      broken(text(kept) + " was returned, and the saved stamp reaches only to " + text(covered));
+    if (kept_ > covered && !is_lost_ && !is_unsaved_ && writer_ < 0)
+      broken(kept_, " was returned, and the saved stamp reaches only to ", covered);
     reach_only_to(covered);
     for (transaction& each : transactions)
       if (each.state == state::running) each.state = state::gone;
@@ -300,42 +271,65 @@ struct promises {
     tries_.clear();
     writer_ = -1;
     peak_ = {};
-    lost_ = unsaved_ = false;
+    is_lost_ = is_unsaved_ = false;
+  }
+  // A lock with a rough bound can set watermarks back over a restart, and so can one of a transaction that was running
+  // when the sequence was set back: until then, its announcement was above its later stamps. The same holds in session
+  // order after a clock that was more than a day behind.
+  void lock_was_kept(const transaction& of, stamp bound) {
+    if (!of.is_covered || of.has_rough_bound || of.epoch != epoch_) low_mark_ = std::min(low_mark_, bound);
   }
 
  private:
   operation operations[max_processes];
-  int operations_ = 0, epoch_ = 0, mark_epoch_ = 0;
-  stamp low_{}, kept_low_{};        // the greatest id that was returned, and of those while the disk was well
-  stamp low_mark_{}, kept_mark_{};  // the same of watermarks
-  stamp highest_mark_{};            // the same, also while watermarks may fall, because rows must still be above it
-  std::vector<stamp> tries_;        // what the clock read at each attempt to save
-  stamp peak_{};                    // of the server's last stamp
+  int epoch_ = 0, mark_epoch_ = 0;
+  stamp low_{}, low_mark_{};  // the greatest id and watermark that were returned
+  stamp highest_mark_{};      // the same of watermarks, also while they may fall, because rows must still be above it
+  stamp peak_{};              // of the server's last stamp
   std::vector<stamp> used_;
-  int disk_changes_ = 0, writer_ = -1, writer_operation_ = 0;
-  bool disk_fails_ = false, lost_ = false, unsaved_ = false;
+
+  stamp kept_{};              // the greatest id or watermark that the file must cover
+  std::vector<stamp> tries_;  // what the clock read at each attempt to save
+  int writer_ = -1;           // who has written last, and has not answered yet
+  int disk_changes_ = 0;
+  bool disk_fails_ = false, is_lost_ = false, is_unsaved_ = false;
 
   operation& mine() { return operations[running_process()]; }
+  template <class Condition>
+  bool any(Condition holds) const {
+    return std::any_of(operations, operations + max_processes, [&](auto& each) { return each.runs && holds(each); });
+  }
+  bool is_being_set_back() const {
+    return any([](const operation& each) { return each.sets_back || each.resets; });
+  }
+
+  bool disk_was_well(const operation& op) const { return op.disk_changes == disk_changes_ && !disk_fails_; }
   // After a failure, one id in a millisecond of the clock tries to save again. The difference wraps if the clock was
   // set back meanwhile, and then it tries as well.
   bool was_due(const operation& op, std::uint64_t interval = comb::units_per_ms) const {
-    return op.takes && disk_was_well(op) && std::all_of(tries_.begin(), tries_.end(), [&](stamp tried) {
-             return std::all_of(op.readings.begin(), op.readings.end(),
-                                [&](stamp reading) { return reading - tried >= interval; });
-           });
+    if (!op.takes || !disk_was_well(op)) return false;
+    for (stamp tried : tries_)
+      for (stamp reading : op.readings)
+        if (reading - tried < interval) return false;
+    return true;
   }
-  bool disk_was_well(const operation& op) const { return op.disk_changes == disk_changes_ && !disk_fails_; }
-  // Whether what is returned must survive a kill.
-  bool is_kept(const operation& op) const {
-    return op.epoch == epoch_ && disk_was_well(op) && (!unsaved_ || (op.alone && was_due(op)));
+  // What is returned must survive a kill.
+  void keep(const operation& op, stamp returned) {
+    if (op.epoch == epoch_ && disk_was_well(op) && (!is_unsaved_ || (op.is_alone && was_due(op))))
+      kept_ = std::max(kept_, returned);
   }
-  bool sets_back_now() const {
-    return std::any_of(operations, operations + max_processes,
-                       [](const operation& each) { return each.runs && (each.sets_back || each.resets); });
+
+  void row_made(stamp id, transaction& of, bool in_server_order) {
+    operation& op = mine();
+    // In session order, a server's sequence that is far ahead of the clock is not followed.
+    if (!in_server_order && op.server_is_far) of.is_covered = false;
+    if (!of.is_covered || of.epoch != op.taken_epoch || (!in_server_order && op.epoch != epoch_)) return;
+    of.least = std::min(of.least, id);
+    if (id < highest_mark_) broken("row ", id, " is below the watermark ", highest_mark_);
   }
 
   void reach_only_to(stamp covered) {
-    for (stamp* low : {&low_, &kept_low_, &low_mark_, &kept_mark_, &highest_mark_}) *low = std::min(*low, covered);
+    for (stamp* low : {&low_, &kept_, &low_mark_, &highest_mark_}) *low = std::min(*low, covered);
     for (operation& each : operations)
       for (stamp* low : {&each.low, &each.low_mark}) *low = std::min(*low, covered);
     std::erase_if(used_, [covered](stamp id) { return id > covered; });
@@ -346,10 +340,10 @@ struct promises {
     tell("has set the sequence back");
     op.taken_epoch = ++epoch_;
     ++mark_epoch_;
-    low_ = kept_low_ = low_mark_ = kept_mark_ = highest_mark_ = {};
+    low_ = kept_ = low_mark_ = highest_mark_ = {};
     used_.clear();
     op.sets_back = true;
-    op.must_tell = !op.resets;
+    op.must_warn = !op.resets;
   }
 };
 inline promises promise;

@@ -5,7 +5,7 @@
 #include <setjmp.h>
 #include <ucontext.h>
 
-#include <cstdlib>
+#include <functional>
 #include <vector>
 
 #include "comb/order.hpp"
@@ -16,11 +16,18 @@ namespace simulate {
 
 using namespace comb;
 
-using act = void (*)();  // of a session
+using act = void (*)();  // what a session does, or what happens to the server
+
+struct scenario {
+  const char* name;
+  std::vector<std::vector<act>> sessions;
+  std::vector<act> happenings;
+  int more = 0;
+};
 
 // What a history is made of. Each random history draws its own.
 struct parameters {
-  int scenario = -1;
+  const simulate::scenario* scenario = nullptr;  // of a random history, none
   int processes = 3, operations = 0;
   std::vector<act> acts;                       // of which sessions choose
   double switches = 0, events = 0, stale = 0;  // how probable they are
@@ -30,44 +37,14 @@ struct parameters {
 };
 inline parameters use;
 
-struct world {
-  template <class T>
-  using atomic = simulate::atomic<T>;
-  static void fence() { simulate::fence(); }
-  static stamp clock();
-  static stamp creation() { return created; }
-  static stamp load_saved();
-  static int save(stamp window);
-  static bool in_recovery();
-  static stamp replayed();
-  template <class Use>
-  static void with_lock(Use use);
-  template <class Use>
-  static void with_transactions_locked(Use use);
-  static server_sequence<world>* server();
-  static server_watermarks<world>& watermarks();
-  static bool over_server();
-  static std::uint32_t transaction();
-  static int place();
-  static int places() { return use.processes; }
-  static atomic<announcement>& announced(int place);
-  static int running_tag(int place);
-  static bool has_had_workers();
-  static void lock_prepared(stamp bound);
-  template <class Use>
-  static void read_prepared(Use use);
-  static void warn_of_restart(stamp last, stamp now);
-  static void warn_of_clock(stamp last, stamp now);
-  static void save_failed(int);
-};
-
 // A session, or a parallel worker of another. It runs on a stack of its own. One that was killed never continues.
 struct process {
   ucontext_t start;
   jmp_buf resume, error;
   bool started = false, ended = false;
-  int waits_for = -1;  // a lock
-  comb::session<world> session;
+  std::function<bool()> waits_for;
+  bool can_run() const { return !ended && (!waits_for || waits_for()); }
+
   observer sees;
   bool over_server = true, leaves_session_order = false;
   last_id last;
@@ -86,12 +63,6 @@ struct lock {
   bool exclusive = false;
   view released;
 };
-enum { server_lock, transactions_lock, lock_count, end_of_workers };
-
-struct shared_memory {
-  server_sequence<world> sequence;
-  server_watermarks<world> watermarks;
-};
 
 struct prepared_lock {
   int transaction;
@@ -99,14 +70,14 @@ struct prepared_lock {
 };
 
 struct simulated_server {
-  alignas(128) shared_memory memory;
   process processes[max_processes];
-  lock locks[lock_count];
+  lock server_lock, transactions_lock;
   view clients;  // what clients that were answered have seen
   int running = -1, next = -1;
   int step = 0;
+  std::size_t happened = 0;  // of a scenario
   bool killed = false;
-  stamp clock{};
+  stamp clock = noon;
   stamp file{}, earlier_file{};
   view file_view;
   bool disk_fails = false, recovers = false;
@@ -117,9 +88,14 @@ inline simulated_server at;
 inline int running_process() { return at.running; }
 
 inline process& self() { return at.processes[at.running]; }
-inline observer& observing() {
-  static observer nobody;
-  return at.running < 0 ? nobody : self().sees;
+inline observer& observing() { return self().sees; }
+
+inline void print(const std::string& line) {
+  std::printf("# %4d  %-22s ", at.step, text(at.clock).c_str());
+  if (at.running < 0)
+    std::printf("server: %s\n", line.c_str());
+  else
+    std::printf("%*s%c %s\n", 4 * at.running, "", 'A' + at.running, line.c_str());
 }
 
 // ---- scheduling
@@ -127,79 +103,70 @@ inline observer& observing() {
 constexpr int max_steps = 3000;
 inline jmp_buf scheduler;
 
-void event();
 bool has_event();
+void event();
+
+struct process_list {
+  int count = 0, numbers[max_processes];
+};
+// The processes that can run, other than the one that does.
+inline process_list find_others() {
+  process_list others;
+  for (int i = 0; i < use.processes; ++i)
+    if (i != at.running && at.processes[i].can_run()) others.numbers[others.count++] = i;
+  return others;
+}
 
 inline void leave(int to) {
   at.next = to;
   if (_setjmp(self().resume) == 0) _longjmp(scheduler, 1);
 }
 
-// The processes other than the one that runs. Those that wait for a lock look whether it is free.
-inline int find_others(int (&others)[max_processes]) {
-  int count = 0;
-  for (int i = 0; i < use.processes; ++i)
-    if (i != at.running && !at.processes[i].ended && at.processes[i].waits_for < 0) others[count++] = i;
-  return count;
-}
-
 inline void pause() {
-  if (at.running < 0) return;
-  if (++at.step > max_steps || failure()) _longjmp(scheduler, 1);
-  int others[max_processes];
-  if (use.scenario >= 0) {
-    const int count = find_others(others);
-    const int chosen = choice.choose(count + 1 + has_event());
-    if (chosen > count)
+  if (++at.step > max_steps || !failure.empty()) _longjmp(scheduler, 1);
+  if (use.scenario != nullptr) {
+    const process_list others = find_others();
+    const int number = choice.choose(others.count + 1 + has_event());
+    if (number > others.count)
       event();
-    else if (chosen > 0)
-      leave(others[chosen - 1]);
+    else if (number > 0)
+      leave(others.numbers[number - 1]);
   } else {
-    if (use.events > 0 && choice.choose(2, use.events) == 1) event();
+    if (choice.choose(2, use.events) == 1) event();
     if (choice.choose(2, use.switches) == 1) {
-      const int count = find_others(others);
-      if (count > 0) leave(others[choice.choose(count)]);
+      const process_list others = find_others();
+      if (others.count > 0) leave(others.numbers[choice.choose(others.count)]);
     }
   }
   if (at.killed) _longjmp(scheduler, 1);
 }
 
-// Lets others run until `free` is true.
-template <class Free>
-void wait_until(int what, Free free) {
+// Lets others run until `condition` holds.
+template <class Condition>
+void wait_until(Condition condition) {
   pause();
-  while (!free()) {
-    self().waits_for = what;
-    int others[max_processes];
-    const int count = find_others(others);
-    if (count == 0) {
-      broken("all processes wait for each other");
-      _longjmp(scheduler, 1);
-    }
-    leave(others[0]);
+  if (condition()) return;
+  self().waits_for = condition;
+  const process_list others = find_others();
+  if (others.count == 0) {
+    broken("all processes wait for each other");
+    _longjmp(scheduler, 1);
   }
-}
-inline void wake(int what) {
-  for (process& each : at.processes)
-    if (each.waits_for == what) each.waits_for = -1;
+  leave(others.numbers[0]);
+  self().waits_for = nullptr;
 }
 
-inline void acquire(int number, bool exclusive) {
-  lock& wanted = at.locks[number];
-  wait_until(number, [&] { return !wanted.exclusive && !(exclusive && wanted.holders > 0); });
+inline void acquire(lock& wanted, bool exclusive) {
+  wait_until([&wanted, exclusive] { return !wanted.exclusive && !(exclusive && wanted.holders > 0); });
   ++wanted.holders;
   wanted.exclusive = exclusive;
   self().sees.now.join(wanted.released);
 }
-inline void release(int number) {
-  lock& held = at.locks[number];
+inline void release(lock& held) {
   --held.holders;
   held.exclusive = false;
   held.released.join(self().sees.now);
-  wake(number);
 }
-
-// ---- the world
 
 // Some calls of the server can raise an error. Then the statement ends there, and its transaction is rolled back.
 inline void may_raise_error() {
@@ -209,94 +176,117 @@ inline void may_raise_error() {
   }
 }
 
+// ---- the world
+
+struct world {
+  template <class T>
+  using atomic = simulate::atomic<T>;
+  static void fence() { simulate::fence(); }
+
+  static stamp clock();
+  static stamp creation() { return created; }
+
+  static stamp load_saved() {
+    pause();
+    self().sees.now.join(at.file_view);
+    tell("loads the saved stamp: ", at.file);
+    promise.file_was_loaded(at.file == stamp{} ? stamp{} : end_of_window(at.file));
+    return at.file;
+  }
+  // A process can be held up before it writes, and after.
+  static int save(stamp window) {
+    pause();
+    tell(at.disk_fails ? "cannot save " : "saves ", window);
+    promise.save_was_tried(!at.disk_fails);
+    if (at.disk_fails) return 28;
+    at.earlier_file = std::exchange(at.file, window);
+    self().sees.now.join(at.file_view);
+    at.file_view = self().sees.now;
+    pause();
+    return 0;
+  }
+
+  static bool in_recovery() {
+    if (use.promotes) pause();
+    return at.recovers;
+  }
+  static stamp replayed() {
+    promise.replayed_was_read(at.last_commit);
+    return at.last_commit;
+  }
+
+  template <class Use>
+  static void with_lock(Use use) {
+    acquire(at.server_lock, true);
+    use();
+    release(at.server_lock);
+  }
+  template <class Use>
+  static void with_transactions_locked(Use use) {
+    acquire(at.transactions_lock, false);
+    use();
+    release(at.transactions_lock);
+  }
+
+  static server_sequence<world>* server();
+  static server_watermarks<world>& watermarks();
+
+  static bool over_server() { return self().over_server; }
+  static std::uint32_t transaction() { return self().local_id.newest(); }
+  static int places() { return use.processes; }
+  static int place() { return self().leader >= 0 ? self().leader : at.running; }
+  static atomic<announcement>& announced(int place) { return at.processes[place].announced; }
+  static int running_tag(int place) {
+    const auto& id = at.processes[place].local_id;
+    const std::uint32_t local = place == at.running ? id.newest() : id.load(std::memory_order_relaxed);
+    return local == 0 ? -1 : static_cast<int>(local % use.tags);
+  }
+  static bool has_had_workers() { return self().has_had_workers; }
+
+  static void lock_prepared(stamp bound) {
+    pause();
+    may_raise_error();
+    tell("locks for its prepared transaction, with the bound ", bound);
+    at.prepared.push_back({self().transaction, bound});
+  }
+  template <class Use>
+  static void read_prepared(Use use) {
+    pause();
+    for (const prepared_lock& each : at.prepared) {
+      tell("finds a prepared transaction, with the bound ", each.bound);
+      use(each.transaction, each.bound);
+    }
+  }
+
+  static void warn_of_restart(stamp last, stamp now) {
+    tell("warns: ids start again from the clock, ", now, ", and the last was ", last);
+    promise.warned_of_restart();
+    may_raise_error();
+  }
+  static void warn_of_clock(stamp, stamp) {
+    tell("warns: the clock is wrong");
+    may_raise_error();
+  }
+  static void save_failed(int) { tell("logs that the sequence cannot be saved"); }
+};
+
+struct shared_memory {
+  server_sequence<world> sequence;
+  server_watermarks<world> watermarks;
+};
+inline shared_memory shared;
+inline server_sequence<world>* world::server() { return &shared.sequence; }
+inline server_watermarks<world>& world::watermarks() { return shared.watermarks; }
+
+inline comb::session<world> sessions[max_processes];
+inline comb::session<world>& session() { return sessions[at.running]; }
+
 inline stamp world::clock() {
   pause();
   at.clock = at.clock + use.tick;
   tell("reads the clock");
-  promise.clock_was_read(at.clock, at.memory.sequence.last.newest(), self().session.own.last.newest());
+  promise.clock_was_read(at.clock, shared.sequence.last.newest(), session().own.last.newest());
   return at.clock;
 }
-
-inline stamp world::load_saved() {
-  pause();
-  self().sees.now.join(at.file_view);
-  tell("loads the saved stamp: %s", text(at.file).c_str());
-  promise.file_was_loaded(at.file == stamp{} ? stamp{} : end_of_window(at.file));
-  return at.file;
-}
-
-// A process can be held up before it writes, and after.
-inline int world::save(stamp window) {
-  pause();
-  if (at.disk_fails)
-    tell("cannot save %s", text(window).c_str());
-  else
-    tell("saves %s", text(window).c_str());
-  promise.save_was_tried(!at.disk_fails);
-  if (at.disk_fails) return 28;
-  at.earlier_file = at.file;
-  at.file = window;
-  self().sees.now.join(at.file_view);
-  at.file_view = self().sees.now;
-  pause();
-  return 0;
-}
-
-inline bool world::in_recovery() {
-  if (use.promotes) pause();
-  return at.recovers;
-}
-inline stamp world::replayed() {
-  promise.replayed_was_read(at.last_commit);
-  return at.last_commit;
-}
-template <class Use>
-void world::with_lock(Use use) {
-  acquire(server_lock, true);
-  use();
-  release(server_lock);
-}
-template <class Use>
-void world::with_transactions_locked(Use use) {
-  acquire(transactions_lock, false);
-  use();
-  release(transactions_lock);
-}
-inline server_sequence<world>* world::server() { return &at.memory.sequence; }
-inline server_watermarks<world>& world::watermarks() { return at.memory.watermarks; }
-inline bool world::over_server() { return self().over_server; }
-inline std::uint32_t world::transaction() { return self().local_id.newest(); }
-inline int world::place() { return self().leader >= 0 ? self().leader : at.running; }
-inline atomic<announcement>& world::announced(int place) { return at.processes[place].announced; }
-inline int world::running_tag(int place) {
-  const auto& id = at.processes[place].local_id;
-  const std::uint32_t local = place == at.running ? id.newest() : id.load(std::memory_order_relaxed);
-  return local == 0 ? -1 : static_cast<int>(local % use.tags);
-}
-inline bool world::has_had_workers() { return self().has_had_workers; }
-inline void world::lock_prepared(stamp bound) {
-  pause();
-  may_raise_error();
-  tell("locks for its prepared transaction, with the bound %s", text(bound).c_str());
-  at.prepared.push_back({self().transaction, bound});
-}
-template <class Use>
-void world::read_prepared(Use use) {
-  pause();
-  for (std::size_t i = 0; i < at.prepared.size(); ++i) {
-    tell("finds a prepared transaction, with the bound %s", text(at.prepared[i].bound).c_str());
-    use(at.prepared[i].transaction, at.prepared[i].bound);
-  }
-}
-inline void world::warn_of_restart(stamp last, stamp now) {
-  tell("warns: ids start again from the clock, %s, and the last was %s", text(now).c_str(), text(last).c_str());
-  promise.restart_was_told();
-  may_raise_error();
-}
-inline void world::warn_of_clock(stamp, stamp) {
-  tell("warns: the clock is wrong");
-  may_raise_error();
-}
-inline void world::save_failed(int) { tell("logs that the sequence cannot be saved"); }
 
 }  // namespace simulate

@@ -5,7 +5,7 @@
 
 namespace simulate {
 
-inline transaction& transaction_of(const process& of) {
+inline transaction& transaction_of(const auto& of) {
   return promise.transactions[static_cast<std::size_t>(of.transaction)];
 }
 
@@ -17,19 +17,23 @@ inline void begin() {
   me.takes_workers = true;
 }
 
+inline void make_visible(const auto& of, state ends) {
+  acquire(at.transactions_lock, true);
+  transaction_of(of).state = ends;
+  release(at.transactions_lock);
+}
+
 // A transaction releases its locks after it is visible.
-inline void leave(state ends) {
+inline void finish(state ends) {
   process& me = self();
-  acquire(transactions_lock, true);
-  transaction_of(me).state = ends;
-  release(transactions_lock);
+  make_visible(me, ends);
   me.local_id.store(0, std::memory_order_relaxed);
   me.transaction = -1;
 }
 
 inline void wait_for_workers() {
   process& me = self();
-  if (me.workers > 0) wait_until(end_of_workers, [&me] { return me.workers == 0; });
+  if (me.workers > 0) wait_until([&me] { return me.workers == 0; });
 }
 
 inline void end(bool commits) {
@@ -38,18 +42,18 @@ inline void end(bool commits) {
   me.takes_workers = false;
   wait_for_workers();
   commits = commits && !std::exchange(me.must_roll_back, false);
-  leave(commits ? state::visible : state::gone);
+  finish(commits ? state::visible : state::gone);
   tell(commits ? "has committed" : "has rolled back");
 }
 
 // Runs what is between a client's request and the answer. It may end with an error.
 template <class Statement>
-void answer(Statement statement, bool resets = false) {
+void answer(Statement statement) {
   process& me = self();
   begin();
   me.sees.now.join(at.clients);
   // Leaving session order, a session raises the server's sequence to its own, once.
-  promise.begin(me.over_server && !me.leaves_session_order ? stamp{} : me.session.own.last.newest(), resets);
+  promise.begin(me.over_server && !me.leaves_session_order ? stamp{} : session().own.last.newest());
   if (_setjmp(me.error) == 0) {
     statement();
   } else {
@@ -63,10 +67,10 @@ void answer(Statement statement, bool resets = false) {
 
 // The same in a transaction of its own, if the session is in none. A leader does so only after its workers have ended.
 template <class Statement>
-void answer_alone(Statement statement, bool resets = false) {
+void answer_alone(Statement statement) {
   wait_for_workers();
   const bool is_alone = self().transaction < 0;
-  answer(statement, resets);
+  answer(statement);
   if (is_alone) end(true);
 }
 
@@ -74,12 +78,12 @@ template <class Step>
 void make_id(Step step) {
   answer([step] {
     process& me = self();
-    const bool server_order = me.over_server;
-    tell("requests an id%s", server_order ? "" : " in session order");
-    const stamp id = me.session.next(world::clock(), step);
-    tell("receives id %s", text(id).c_str());
-    promise.id_returned(id, me.transaction, server_order, me.last);
-    if (server_order) me.leaves_session_order = false;
+    const bool in_server_order = me.over_server;
+    tell("requests an id", in_server_order ? "" : " in session order");
+    const stamp id = session().next(world::clock(), step);
+    tell("receives id ", id);
+    promise.id_returned(id, transaction_of(me), in_server_order, me.last);
+    if (in_server_order) me.leaves_session_order = false;
   });
 }
 
@@ -96,38 +100,38 @@ inline void mark() {
   if (at.recovers) return;
   answer_alone([] {
     tell("requests a watermark");
-    const stamp watermark = self().session.watermark();
-    tell("receives watermark %s", text(watermark).c_str());
+    const stamp watermark = session().watermark();
+    tell("receives watermark ", watermark);
     promise.watermark_returned(watermark);
   });
 }
 
 inline void reset() {
-  const auto call = [] {
+  answer_alone([] {
     tell("calls comb_reset()");
-    self().session.reset();
+    promise.resets();
+    session().reset();
     self().last = {};
-    promise.was_reset(self().session.own.last.newest(), at.memory.sequence.last.newest(), at.file);
+    promise.was_reset(session().own.last.newest(), shared.sequence.last.newest(), at.file);
     tell("has called it");
-  };
-  answer_alone(call, true);
+  });
 }
 
 inline void advance() {
   answer_alone([] {
     const stamp past = world::clock() + (choice.choose(2) == 1 ? hour / 2 : units_per_ms);
-    tell("calls comb_advance(%s)", text(past).c_str());
-    promise.may_reach(past);
-    if (self().session.advance(past) == 0) promise.advanced(past);
+    tell("calls comb_advance(", past, ")");
+    promise.advances_to(past);
+    if (session().advance(past) == 0) promise.advanced(past);
   });
 }
 
 // Inserts a row whose id was made elsewhere: the lowest that is let in.
 inline void outside() {
   answer([] {
-    const stamp lowest = self().session.admitted_from(world::clock());
-    tell("inserts a row with id %s, made elsewhere", text(lowest).c_str());
-    promise.row_inserted(lowest, self().transaction, self().over_server, self().last);
+    const stamp lowest = session().admitted_from(world::clock());
+    tell("inserts a row with id ", lowest, ", made elsewhere");
+    promise.row_inserted(lowest, transaction_of(self()), self().over_server, self().last);
   });
 }
 
@@ -139,25 +143,22 @@ inline void prepare() {
   transaction_of(me).has_rough_bound = me.has_had_workers;
   tell("prepares its transaction");
   answer([] {
-    self().session.prepare();
+    session().prepare();
     pause();
     transaction_of(self()).state = state::prepared;
   });
   if (me.transaction < 0) return;
   tell("has prepared it");
-  leave(state::prepared);
+  finish(state::prepared);
 }
 
 // The locks of a prepared transaction are released after it is visible.
 inline void finish_prepared(state ends) {
-  for (const prepared_lock& each : at.prepared) {
-    const int number = each.transaction;
-    const auto is_its = [number](const auto& other) { return other.transaction == number; };
-    if (promise.transactions[static_cast<std::size_t>(number)].state != state::prepared) continue;
+  for (const prepared_lock each : std::vector(at.prepared)) {
+    const auto is_its = [each](const auto& other) { return other.transaction == each.transaction; };
+    if (transaction_of(each).state != state::prepared) continue;
     if (std::any_of(at.processes, at.processes + max_processes, is_its)) continue;
-    acquire(transactions_lock, true);
-    promise.transactions[static_cast<std::size_t>(number)].state = ends;
-    release(transactions_lock);
+    make_visible(each, ends);
     tell(ends == state::visible ? "commits a prepared transaction" : "rolls back a prepared transaction");
     pause();
     std::erase_if(at.prepared, is_its);
@@ -172,13 +173,13 @@ inline void order() {
   wait_for_workers();
   me.over_server = !me.over_server;
   me.leaves_session_order = me.over_server;
-  me.session.setting_changed();
-  tell("sets comb.monotonicity = %s", me.over_server ? "server" : "session");
+  session().setting_changed();
+  tell("sets comb.monotonicity = ", me.over_server ? "server" : "session");
 }
 
 inline void start_session() {
   process& me = self();
-  new (&me.session) comb::session<world>;
+  new (&session()) comb::session<world>;
   me.has_had_workers = me.leaves_session_order = false;
   me.over_server = true;
   me.last = {};
@@ -193,7 +194,7 @@ inline void help() {
   if (me.transaction >= 0 || leader == at.processes + max_processes) return;
   start_session();
   me.leader = static_cast<int>(leader - at.processes);
-  tell("becomes a parallel worker of %c", 'A' + me.leader);
+  tell("becomes a parallel worker of ", std::string(1, static_cast<char>('A' + me.leader)));
   ++leader->workers;
   leader->has_had_workers = true;
   me.transaction = leader->transaction;
@@ -205,7 +206,6 @@ inline void help() {
   me.local_id.store(0, std::memory_order_relaxed);
   me.transaction = me.leader = -1;
   --leader->workers;
-  wake(end_of_workers);
   tell("ends");
   start_session();
 }
