@@ -219,9 +219,8 @@ int main(int count, char** arguments) {
   }
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
   // What is found at all is mostly found in seconds.
-  if (is_brief) explore_all(1);
-  if (!is_brief && deviations > 0) explore_all(deviations);
+  if (is_brief) explore_all(1), try_random(std::min(limit, 2.0), seed, histories);
+  if (deviations > 0) explore_all(deviations);
   if (limit > 0) try_random(limit, seed, histories);
-  if (is_brief) explore_all(deviations);
   return failures == 0 ? 0 : 1;
 }
