@@ -149,8 +149,6 @@ struct promises {
     operation& op = mine();
     const stamp reading = op.readings.back();
     if ((was_fresh && is_far(op.file, reading)) || (has_recovered && is_far(op.replayed, reading))) set_back();
-    // It may have read the last stamp as it was before the sequence was set back.
-    if (op.epoch != epoch_) low_ = used_.empty() ? stamp{} : *std::max_element(used_.begin(), used_.end());
     for (operation& each : operations) {
       each.file = {};
       if (has_recovered) each.replayed = {};
@@ -215,7 +213,6 @@ struct promises {
     for (const transaction& each : transactions)
       if (each.is_invisible() && each.least < watermark)
         broken("watermark ", watermark, " is above row ", each.least, ", which is not visible yet");
-    if (any([](const operation& each) { return each.server_is_far; })) return;
     low_mark_ = std::max(low_mark_, watermark);
     keep(op, watermark);
   }
