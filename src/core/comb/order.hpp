@@ -280,7 +280,10 @@ struct session {
     if (now >= World::creation() && &from == &own && World::server() != nullptr) {
       // The transaction's stamps will be less than it has announced. The sequence may now follow the server's.
       before = now = announce_stamps(now);
-      step = next_step(own.last.load(std::memory_order_relaxed), now);
+      last = own.last.load(std::memory_order_relaxed);
+      step = next_step(last, now);
+      // A later reading has let it follow the server's stamp.
+      if (step.restarted) step = next_step(last, now = World::clock());
       admitted = std::min(admitted, step.next);
     }
     if (now >= World::creation()) return {step.next, before};
