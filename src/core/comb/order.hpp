@@ -348,8 +348,9 @@ struct session {
       if (!in_same_window(server.last.load(std::memory_order_relaxed), window)) continue;
       const stamp saved = marked(window, server.saved_values.fetch_add(1));
       if (server.saved.compare_exchange_strong(before, saved, std::memory_order_acq_rel)) return 0;
-      // A comparison that fails can return an old value. One that succeeds has compared the newest.
-      if (in_same_window(before, window) && server.saved.compare_exchange_strong(before, before)) return 0;
+      // Another process has marked the window. A comparison that fails can return an old value. One that succeeds has
+      // compared the newest, and its new value tells those that have written another window meanwhile.
+      if (in_same_window(before, window) && server.saved.compare_exchange_strong(before, saved)) return 0;
     }
   }
 
@@ -405,9 +406,10 @@ struct session {
     return last <= now || last - now <= units_per_day || now < World::creation();
   }
 
+  // A load alone can return an old value, from before the sequence was set back.
   static void raise(atomic<stamp>& what, stamp bound) {
     stamp seen = what.load(std::memory_order_relaxed);
-    while (seen < bound && !what.compare_exchange_weak(seen, bound, std::memory_order_relaxed)) {
+    while (!what.compare_exchange_weak(seen, std::max(seen, bound), std::memory_order_relaxed)) {
     }
   }
 
