@@ -59,10 +59,8 @@ constexpr uuid uuid_from_stamp(stamp from, const uuid_layout& layout, const uuid
   return layout.field.set_following(id, (layout.field.get_following(id) & ~mask) | fit_around(taken, rest << unused));
 }
 static_assert([] {
-  for (const auto& [name, field, encoding, label, labelled, generated] : layouts)
-    if (generated == generation::sorted &&
-        !(encoding.rest_bits > 0 && encoding.encode && field.set && field.get_following && field.set_following))
-      return false;
+  for (const uuid_layout& layout : layouts)
+    if (layout.generated == generation::sorted && layout.encoding.rest_bits == 0) return false;
   return true;
 }());
 
