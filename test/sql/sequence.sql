@@ -7,7 +7,7 @@ FROM comb_uuid() AS id, LATERAL (SELECT * FROM comb_status() WHERE id IS NOT NUL
 CREATE TEMP TABLE ids (n int GENERATED ALWAYS AS IDENTITY, id uuid DEFAULT comb_uuid());
 INSERT INTO ids SELECT FROM generate_series(1, 1000);
 SET comb.monotonicity = session;
-SELECT monotonicity, shared_memory FROM comb_status();
+SELECT monotonicity, shared_memory IN ('taken on first use', 'reserved at server start') AS shared FROM comb_status();
 INSERT INTO ids SELECT FROM generate_series(1, 1000);
 RESET comb.monotonicity;
 INSERT INTO ids SELECT FROM generate_series(1, 1000);

@@ -39,7 +39,8 @@ ok(run_log(
 			"--expecteddir=$top", "--outputdir=$logs",
 			'--host=' . $node->host, '--port=' . $node->port,
 			'--load-extension=comb', @tests ]),
-	'the regression tests pass');
+	'the regression tests pass')
+  or diag(slurp_file(-e "$logs/regression.diffs" ? "$logs/regression.diffs" : "$logs/regression.out"));
 
 $node->safe_psql('postgres', 'CREATE EXTENSION comb');
 $node->safe_psql('postgres', q{DROP EXTENSION comb CASCADE; CREATE EXTENSION comb VERSION '1.0-sql'});
