@@ -438,10 +438,18 @@ Node* for_child(PlannerInfo* root, Index relid, Node* expression) {
   return adjust_appendrel_attrs(root, for_child(root, child->parent_relid, expression), 1, &child);
 }
 
+// The column in an expression that may be a call on a table or one of its children. A column of a UNION ALL can be a
+// call in one of its queries. Null for other expressions.
+const Var* column_of_order(Node* wanted) {
+  if (IsA(wanted, Var)) return as<Var>(wanted);
+  const call time = read_call(wanted);
+  return time.callee != nullptr ? id_column(time.id) : nullptr;
+}
+
 // The copies of a table's indexes in which a call has the place of its column.
 List* indexes_by_time(const RelOptInfo* rel, Node* time) {
   const Var* column = id_column(read_call(time).id);
-  if (column->varno != static_cast<int>(rel->relid) || is_nulled(column)) return NIL;
+  if (column->varno != static_cast<int>(rel->relid)) return NIL;
   const Oid id_order = lookup_type_cache(UUIDOID, TYPECACHE_BTREE_OPFAMILY)->btree_opf;
   List* result = NIL;
   ListCell* cell;
@@ -463,6 +471,9 @@ void add_orders(PlannerInfo* root, RelOptInfo* rel) {
   foreach (cell, root->processed_tlist) {
     const auto* wanted = lfirst_node(TargetEntry, cell);
     if (wanted->ressortgroupref == 0 || exprType(as<Node>(wanted->expr)) != TIMESTAMPTZOID) continue;
+    const Var* column = column_of_order(as<Node>(wanted->expr));
+    // The planner raises an error if a column that an outer join can make null is a call in a child.
+    if (column == nullptr || is_nulled(column)) continue;
     Node* time = for_child(root, rel->relid, as<Node>(wanted->expr));
     if (read_call(time).callee != nullptr) added = list_concat(added, indexes_by_time(rel, time));
   }

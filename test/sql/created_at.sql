@@ -172,6 +172,20 @@ SET enable_nestloop = off; SET enable_mergejoin = off;
 SELECT count(at) FROM (SELECT comb_timestamp(b.id) AS at FROM one LEFT JOIN covered AS b USING (n) ORDER BY 1) AS q;
 RESET parallel_setup_cost; RESET parallel_tuple_cost; RESET cpu_operator_cost; RESET min_parallel_index_scan_size;
 RESET enable_seqscan; RESET enable_bitmapscan; RESET enable_nestloop; RESET enable_mergejoin;
+
+-- A column of a UNION ALL that an outer join or a grouping set can make null. The planner cannot express it in the
+-- queries of the UNION ALL, if they compute it, with comb or without.
+SELECT count(*), count(at)
+FROM (SELECT u.at FROM generate_series(1, 3) AS s (n)
+      LEFT JOIN (SELECT n, comb_timestamp(id) AS at FROM covered UNION ALL SELECT n, now() FROM one) AS u USING (n)
+      ORDER BY u.at) AS q;
+SELECT count(*), count(at)
+FROM (SELECT u.at FROM generate_series(1, 3) AS s (n)
+      LEFT JOIN (SELECT n, now() AS at FROM covered UNION ALL SELECT n, now() FROM one) AS u USING (n)
+      ORDER BY u.at) AS q;
+SELECT count(at) > 0 AS grouped, count(*) - count(at) AS total
+FROM (SELECT u.at FROM (SELECT n, comb_timestamp(id) AS at FROM covered UNION ALL SELECT n, now() FROM one) AS u
+      GROUP BY ROLLUP (u.at)) AS q;
 DROP TABLE one, covered;
 
 -- An index in another order of uuids is not in the order of their times.

@@ -158,6 +158,12 @@ SELECT sum(r * n) FROM (SELECT a.n, rank() OVER (PARTITION BY a.tenant ORDER BY 
 SELECT sum(u.n), count(u.{T}), min(u.{T})
 FROM (SELECT * FROM <table a> [UNION ALL|UNION ALL|UNION|EXCEPT|INTERSECT] SELECT * FROM <table b>) AS u WHERE <u 2>
 --
+SELECT a.n, u.{T} FROM <table a> [JOIN|LEFT JOIN|FULL JOIN] (SELECT {T}, n FROM <table b> UNION ALL
+                                SELECT {T}, n FROM <table c>) AS u ON u.n = a.n ORDER BY u.{T} [|DESC], a.n LIMIT 20
+--
+SELECT u.{T}, count(*) FROM (SELECT {T}, n FROM <table a> UNION ALL SELECT {T}, n FROM <table b>) AS u
+GROUP BY [u.{T}|ROLLUP (u.{T})] ORDER BY u.{T} [|DESC], 2 LIMIT 20
+--
 SELECT u.{T} FROM (SELECT tenant, {T}, n FROM <table a> UNION ALL SELECT tenant, {T}, n FROM <table b>) AS u
 WHERE <u 2> ORDER BY u.{T} DESC LIMIT 10
 --
