@@ -71,19 +71,19 @@ bool was_set_back() {
   const char* text = DatumGetCString(DirectFunctionCall1(uuid_out, uuid_result(id)));
   const char* table = RelationGetRelationName(call.tg_relation);
   const char* time = time_text(of.time_in(id));
+  if (!is_late)
+    ereport(ERROR, errcode(ERRCODE_CHECK_VIOLATION), errtablecol(call.tg_relation, column),
+            errmsg("id %s is too far ahead of the clock for readers of table \"%s\"", text, table),
+            errdetail("It is of %s, and this transaction can insert ids up to %s.", time, time_text(bound)),
+            errhint("Let the default of the column make the id."));
   ereport(ERROR, errcode(ERRCODE_CHECK_VIOLATION), errtablecol(call.tg_relation, column),
-          is_late ? errmsg("id %s is too late for readers of table \"%s\"", text, table)
-                  : errmsg("id %s is too far ahead of the clock for readers of table \"%s\"", text, table),
-          errdetail(is_late ? "It is of %s, and this transaction can insert ids from %s on."
-                            : "It is of %s, and this transaction can insert ids up to %s.",
-                    time, time_text(bound)),
-          is_late && was_set_back()
+          errmsg("id %s is too late for readers of table \"%s\"", text, table),
+          errdetail("It is of %s, and this transaction can insert ids from %s on.", time, time_text(bound)),
+          was_set_back()
               ? errhint("The sequence of ids was set back while the transaction ran. Run the transaction again.")
-          : is_late
-              ? errhint("Let the default of the column make the id. To let ids be late, call %s('%s', '1 second') in "
+              : errhint("Let the default of the column make the id. To let ids be late, call %s('%s', '1 second') in "
                         "the trigger, and read up to %s('1 second').",
-                        of.guard, call.tg_trigger->tgargs[0], of.watermark)
-              : errhint("Let the default of the column make the id."));
+                        of.guard, call.tg_trigger->tgargs[0], of.watermark));
 }
 
 void check(const TriggerData& call, int column, const uuid& id, std::uint64_t lateness, const kind& of) {
