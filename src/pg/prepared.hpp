@@ -28,7 +28,7 @@ inline void lock_prepared(stamp bound) {
 // Calls `use(transaction, bound)` for each prepared transaction with a bound.
 template <class Use>
 void read_prepared(Use use) {
-  const LockData* locks = GetLockStatusData();
+  LockData* locks = GetLockStatusData();
   for (int i = 0; i < locks->nelements; ++i) {
     const LOCKTAG& tag = locks->locks[i].locktag;
     if (tag.locktag_type != LOCKTAG_USERLOCK || tag.locktag_lockmethodid != USER_LOCKMETHOD ||
@@ -36,6 +36,8 @@ void read_prepared(Use use) {
       continue;
     use(TransactionId{tag.locktag_field1}, stamp{std::uint64_t{tag.locktag_field2} << 32 | tag.locktag_field3});
   }
+  pfree(locks->locks);
+  pfree(locks);
 }
 
 }  // namespace comb::pg
