@@ -106,15 +106,20 @@ COMB_FUNCTION(comb_watermark_holders) {
   for (int i = 0; i < count; ++i) add(holders[i].bound, false, Int32GetDatum(holders[i].pid));
 
   SPI_connect();
+  const SPITupleTable* prepared = nullptr;
   this_session.each_prepared([&](TransactionId transaction, stamp bound) {
-    Oid type = XIDOID;
-    Datum argument = TransactionIdGetDatum(transaction);
-    SPI_execute_with_args("SELECT gid FROM pg_catalog.pg_prepared_xacts WHERE transaction OPERATOR(pg_catalog.=) $1", 1,
-                          &type, &argument, nullptr, true, 1);
-    // There is no row if the transaction was committed or rolled back meanwhile.
-    if (SPI_processed == 0) return;
-    bool is_null;
-    add(bound, true, SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &is_null));
+    // Read after the locks: a transaction that was committed or rolled back meanwhile has no row.
+    if (prepared == nullptr) {
+      SPI_execute("SELECT transaction, gid FROM pg_catalog.pg_prepared_xacts", true, 0);
+      prepared = SPI_tuptable;
+    }
+    for (std::uint64_t i = 0; i < prepared->numvals; ++i) {
+      const auto column = [&](int number) {
+        bool is_null;
+        return SPI_getbinval(prepared->vals[i], prepared->tupdesc, number, &is_null);
+      };
+      if (DatumGetTransactionId(column(1)) == transaction) add(bound, true, column(2));
+    }
   });
   SPI_finish();
   return Datum{0};
