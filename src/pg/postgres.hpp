@@ -56,6 +56,7 @@ extern "C" {
 #include <utils/tuplestore.h>
 #include <utils/typcache.h>
 #include <utils/uuid.h>
+#include <utils/wait_event.h>
 }
 
 namespace comb::pg {

@@ -67,10 +67,8 @@ saved_stamp load_once() {
   return found;
 }
 
-}  // namespace
-
 // The file is opened for reading as well, because a server that starts has to read it.
-int save_stamp(stamp window) {
+int write_window(stamp window) {
   int error;
   const int file = open_own(O_RDWR | O_CREAT, &error);
   if (file < 0) return error;
@@ -81,6 +79,17 @@ int save_stamp(stamp window) {
   // On some file systems, a full disk is reported here.
   const int close_error = close(file) == 0 ? 0 : errno;
   return error != 0 ? error : close_error;
+}
+
+}  // namespace
+
+// The wait event shows where sessions are held up on a frozen file system. It is the general one of extensions, because
+// a name of its own exists from PostgreSQL 17 on only, and making it can raise an error.
+int save_stamp(stamp window) {
+  pgstat_report_wait_start(PG_WAIT_EXTENSION);
+  const int error = write_window(window);
+  pgstat_report_wait_end();
+  return error;
 }
 
 // Another process may be writing the file for the first time.

@@ -62,6 +62,8 @@ for my $end ('', q{PREPARE TRANSACTION 'p'})
 # A call of comb_watermark() is under way at a comb_reset(). A transaction that begins after both is prepared.
 Comb::set_clock($clock, '+7200');
 Comb::held_up($node, $slow_save, 'SELECT comb_watermark()', sub {
+		my $waiting = q{SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Extension'};
+		is($node->safe_psql('postgres', $waiting), '1', 'a session that saves a stamp shows that it waits');
 		Comb::set_clock($clock, '+0');
 		$node->safe_psql('postgres', 'SELECT comb_reset()');
 });
