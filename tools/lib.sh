@@ -55,8 +55,14 @@ as_root() { if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi; }
 
 apt_update() { as_root apt-get update -qq || true; }
 
+# apt_install PACKAGE...: Ctrl-C ends the download, but not dpkg, because that would leave packages half installed.
 apt_install() {
-  as_root env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "$@" >/dev/null
+  local install=(env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends)
+  as_root "${install[@]}" --download-only "$@" >/dev/null &&
+    as_root sh -c 'trap "interrupted=130; echo Waiting for dpkg ... >&2" INT
+      setsid --wait "$@" &
+      while wait $!; status=$?; [ $status = 130 ]; do :; done
+      exit ${interrupted:-$status}' sh "${install[@]}" "$@" >/dev/null
 }
 
 # ---- the PostgreSQL server -----------------------------------------------------------------------------------------

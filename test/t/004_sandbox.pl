@@ -1,6 +1,6 @@
 # The sandbox neither uses nor changes a comb that is installed in the server. Failed and skipped tests are counted, and
 # the logs of failed tests kept. `make demo KEEP=1` leaves a server that the printed commands reach and stop. After an
-# interruption nothing is left.
+# interruption nothing is left, and packages are installed to the end.
 use strict;
 use warnings;
 use File::Basename;
@@ -164,6 +164,29 @@ is(system($stop // 'false'), 0, 'the printed command stops the server');
 wait_until('no server is left after that', sub { !runs($pid) });
 wait_until('no folder is left after that', sub { !grep { -e } glob "$scratch/kept/comb.*" });
 kill 'QUIT', $pid;
+
+# Ctrl-C while packages are installed, with an apt-get that installs nothing, on a machine without g++.
+make_path("$scratch/programs");
+symlink $_, "$scratch/programs/" . basename($_) for grep { !m{/(g\+\+|sudo|apt-get)$} } glob '/usr/bin/*';
+append_to_file("$scratch/programs/sudo", qq{#!/bin/sh\nexec "\$@"\n});
+append_to_file("$scratch/programs/apt-get",
+	qq{#!/bin/sh\nexec >>'$scratch/apt.log'\ncase \$* in *install*) echo begin \$*; sleep 1; echo end; esac\n});
+chmod 0755, "$scratch/programs/sudo", "$scratch/programs/apt-get";
+my $installer = fork;
+if (!$installer)
+{
+	setpgrp;
+	local ($SIG{INT}, $ENV{PATH}) = ('DEFAULT', "$scratch/programs");
+	open STDERR, '>', "$scratch/installer.log" or die $!;
+	exec 'tools/install-deps', 'demo';
+}
+sub apt { return -e "$scratch/apt.log" ? slurp_file("$scratch/apt.log") : '' }
+wait_until('make demo installs g++', sub { apt() =~ /^begin (?!.*--download-only).* g\+\+/m });
+kill 'INT', -$installer;
+waitpid $installer, 0;
+is($? >> 8, 130, 'Ctrl-C ends the program that installs packages');
+like(slurp_file("$scratch/installer.log"), qr/^Waiting for dpkg/m, 'Ctrl-C while packages are installed is answered');
+like(apt(), qr/end\n\z/, 'Ctrl-C while packages are installed does not interrupt dpkg');
 
 # `make test` is ended by a signal, as by a time limit, while a test waits.
 make_path("$scratch/tmp");
