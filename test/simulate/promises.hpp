@@ -227,7 +227,7 @@ struct promises {
   // All later ids are above `bound`, over restarts too.
   void advanced(stamp bound) {
     operation& op = mine();
-    if (op.epoch != epoch_ || op.is_beside_set_back) return;
+    if (op.epoch != epoch_) return;
     low_ = std::max(low_, bound);
     keep(op, bound);
   }

@@ -62,9 +62,11 @@ void boot() {
   }
 }
 
+void check_file() { promise.was_killed(at.file == stamp{} ? stamp{} : end_of_window(at.file)); }
+
 void restart() {
   std::erase_if(at.prepared, [](const prepared_lock& each) { return transaction_of(each).state != state::prepared; });
-  promise.was_killed(at.file == stamp{} ? stamp{} : end_of_window(at.file));
+  check_file();
   for (const prepared_lock& each : at.prepared) promise.lock_was_kept(transaction_of(each), each.bound);
   if (!at.recovers) at.last_commit = {};
   boot();
@@ -99,7 +101,8 @@ void run_history() {
   boot();
   for (int boots = 1; boots <= 6 && failure.empty() && at.step <= max_steps;) {
     if (!run_next()) {
-      if (use.scenario == nullptr || !has_event()) return;
+      // Each history ends with a kill.
+      if (use.scenario == nullptr || !has_event()) return check_file();
       event();
     }
     if (at.killed && failure.empty()) {
