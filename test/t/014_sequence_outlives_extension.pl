@@ -45,6 +45,7 @@ my $scratch = PostgreSQL::Test::Utils::tempdir();
 append_to_file("$scratch/fill.c", <<'C');
 #include "postgres.h"
 #include "fmgr.h"
+#include "miscadmin.h"
 #include "storage/lwlock.h"
 #include "storage/shmem.h"
 PG_MODULE_MAGIC;
@@ -63,11 +64,31 @@ fill(PG_FUNCTION_ARGS)
 	LWLockRelease(AddinShmemInitLock);
 	PG_RETURN_INT64(taken);
 }
+/* Calls a function while interrupts are held back. */
+PG_FUNCTION_INFO_V1(hold);
+__attribute__((visibility("default"))) Datum
+hold(PG_FUNCTION_ARGS)
+{
+	Datum		result;
+
+	HOLD_INTERRUPTS();
+	HOLD_CANCEL_INTERRUPTS();
+	result = OidFunctionCall0(PG_GETARG_OID(0));
+	RESUME_CANCEL_INTERRUPTS();
+	RESUME_INTERRUPTS();
+	return result;
+}
 C
 chomp(my $include = `$ENV{PG_CONFIG} --includedir-server`);
 system_or_bail("gcc -shared -fPIC -I$include -o $scratch/fill.so $scratch/fill.c");
+$node->append_conf('postgresql.conf', 'max_prepared_transactions = 1');
 $node->start;
-$node->safe_psql('postgres', "CREATE FUNCTION fill() RETURNS bigint LANGUAGE c AS '$scratch/fill'");
+$node->safe_psql('postgres', <<"SQL");
+CREATE FUNCTION fill() RETURNS bigint LANGUAGE c AS '$scratch/fill';
+CREATE FUNCTION hold(oid) RETURNS uuid LANGUAGE c AS '$scratch/fill';
+CREATE TABLE ids (place text, id uuid DEFAULT comb_uuid());
+CREATE TABLE numbers AS SELECT n FROM generate_series(1, 2000) AS n;
+SQL
 cmp_ok($node->safe_psql('postgres', 'SELECT fill()'), '>', 0, 'the test fills the shared memory');
 my ($status, $out, $err) = $node->psql('postgres', <<'SQL');
 SELECT comb_uuid();
@@ -86,15 +107,63 @@ ok(Comb::ascending(@lines), 'ids of a session ascend if shared memory is full');
 my $warnings = () = $err =~ /WARNING:  no shared memory for comb: ids ascend within each session only/g;
 is($warnings, 1, 'a session warns once that shared memory is full');
 like($err, qr/HINT:  .*shared_preload_libraries/, 'the warning says what to do if shared memory is full');
-# The first session stays open, and has left no lock behind.
+# The first session stays open in a subtransaction, and has left no lock behind.
 my $first = $node->background_psql('postgres', on_error_stop => 0);
-$first->query('SELECT comb_uuid()');
-($status, $out, $err) = $node->psql('postgres', "SET statement_timeout = '10s';"
-	  . 'SELECT comb_uuid() IS NULL; SELECT monotonicity, shared_memory FROM comb_status()');
+$first->query('BEGIN; SAVEPOINT s; SELECT comb_uuid()');
+# A session that waits for such a lock cannot be cancelled.
+($status, $out, $err) = $node->psql(
+	'postgres',
+	'SELECT comb_uuid() IS NULL; SELECT monotonicity, shared_memory FROM comb_status()',
+	timeout => $PostgreSQL::Test::Utils::timeout_default);
 is($out, "f\nsession|full", 'the next session makes ids in session order too');
 is($first->query('SELECT count(*) > 0 FROM pg_shmem_allocations'), 't', 'a session looks at shared memory afterwards');
+$first->query(q{ROLLBACK TO s; INSERT INTO ids VALUES ('after ROLLBACK TO'); COMMIT});
 $first->quit;
 like($err, qr/WARNING:  no shared memory for comb/, 'the next session warns too');
+
+# Each session catches the error when it first looks for the memory. What it does then goes on.
+($status, $out, $err) = $node->psql('postgres', <<'SQL', on_error_stop => 0);
+DO $$ BEGIN PERFORM comb_watermark(); EXCEPTION WHEN out_of_memory THEN INSERT INTO ids VALUES ('in a handler'); END $$;
+\c
+BEGIN;
+SAVEPOINT s;
+INSERT INTO ids VALUES ('prepared');
+RELEASE s;
+PREPARE TRANSACTION 'p';
+COMMIT PREPARED 'p';
+\c
+LOAD 'comb';
+BEGIN;
+INSERT INTO ids VALUES ('prepared without an id of comb', gen_random_uuid());
+PREPARE TRANSACTION 'p';
+COMMIT PREPARED 'p';
+INSERT INTO ids VALUES ('after PREPARE TRANSACTION');
+\c
+SET statement_timeout = '1s';
+SELECT hold('comb_uuid()'::regprocedure), pg_sleep(20);
+INSERT INTO ids VALUES ('after a timeout');
+\c
+\set SHOW_CONTEXT always
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SET min_parallel_table_scan_size = 0;
+SET parallel_leader_participation = off;
+SELECT count(DISTINCT id) FROM (SELECT comb_uuid() AS id FROM numbers OFFSET 0) AS made;
+INSERT INTO ids VALUES ('after parallel workers');
+SELECT place FROM ids;
+SQL
+is($out, <<'END' =~ s/\n\z//r, 'a session with full shared memory goes on wherever it was');
+2000
+after ROLLBACK TO
+in a handler
+prepared
+prepared without an id of comb
+after PREPARE TRANSACTION
+after a timeout
+after parallel workers
+END
+like($err, qr/ERROR:  canceling statement due to statement timeout/, 'its statements can be cancelled');
+like($err, qr/WARNING:  no shared memory for comb.*CONTEXT:  parallel worker/s, 'a parallel worker warns as well');
 (undef, undef, $err) = $node->psql('postgres', "\\set VERBOSITY verbose\nSELECT comb_watermark()");
 like($err, qr/ERROR:  53200: comb_watermark\(\) needs shared memory.*HINT:  .*shared_preload_libraries/s,
 	'comb_watermark() raises an error if shared memory is full');
