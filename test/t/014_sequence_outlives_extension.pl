@@ -11,6 +11,10 @@ my $node = Comb::start_server('main');
 
 sub id { return $node->safe_psql($_[0] // 'postgres', $_[1] // 'SELECT comb_uuid()') }
 
+# A library of a next version. It is built before a session is open, because sessions of tests have a time limit.
+my $source = Comb::copy_source();
+system_or_bail("make -s -C $source EXTVERSION=1.0.next with_llvm=no comb.so");
+
 # The extension is dropped and created again, while a session that has loaded it stays open.
 my @ids;
 $node->safe_psql('postgres', 'CREATE EXTENSION comb');
@@ -28,8 +32,6 @@ ok(Comb::ascending(@ids), 'ids ascend over DROP and CREATE EXTENSION, databases 
 # A new library is installed while a session still uses the old one.
 chomp(my $library = `$ENV{PG_CONFIG} --pkglibdir`);
 $library .= '/comb.so';
-my $source = Comb::copy_source();
-system_or_bail("make -s -C $source EXTVERSION=1.0.next with_llvm=no comb.so");
 rename $library, "$library.old" or BAIL_OUT($!);
 system_or_bail("cp $source/comb.so $library");
 is(scalar $session->query('SELECT library_version FROM comb_status()'), '1.0', 'an old session keeps the old library');
