@@ -282,8 +282,6 @@ struct session {
       before = now = announce_stamps(now);
       last = own.last.load(std::memory_order_relaxed);
       step = next_step(last, now);
-      // A later reading has let it follow the server's stamp.
-      if (step.restarted) step = next_step(last, now = World::clock());
       admitted = std::min(admitted, step.next);
     }
     if (now >= World::creation()) return {step.next, before};
@@ -459,24 +457,24 @@ struct session {
   }
 
   // In session order, the session's sequence begins at the server's last stamp, follows it from then on, and starts
-  // again there as well: watermarks are taken from the server's.
-  void follow_server(stamp now) {
+  // again there as well: watermarks are taken from the server's. Another session may have taken the server's last stamp
+  // after this one read the clock as `now`. So the clock is read again before a stamp counts as too far ahead. Returns
+  // the reading that decided.
+  stamp follow_server(stamp now) {
     server_sequence& server = *World::server();
     start(server);
     const stamp last = server.last.load(std::memory_order_relaxed);
     const stamp before = own.last.load(std::memory_order_relaxed);
-    if (before != stamp{} && !follows_now(last, now)) return;
-    if (follows_now(before, now)) {
+    if (!follows(last, now) || !follows(before, now)) now = World::clock();
+    if (before != stamp{} && !follows(last, now)) return now;
+    if (follows(before, now)) {
       raise(own.last, last);
     } else {
       own.last.store(last, std::memory_order_relaxed);
       World::warn_of_restart(before, now);
     }
+    return now;
   }
-
-  // Another session may have taken `last` after this one read the clock as `now`. So the clock is read again before the
-  // stamp counts as too far ahead.
-  static bool follows_now(stamp last, stamp now) { return follows(last, now) || follows(last, World::clock()); }
 
   // -------------------------------------------------------------------------------------------------------------
   // Announcements.
@@ -486,19 +484,21 @@ struct session {
   stamp announce_stamps(stamp now) {
     const bool in_session_order = current == &own;
     // Before the announcement: otherwise the bound could be below watermarks from before a restart, if the clock is
-    // behind them.
-    if (in_session_order) follow_server(now);
+    // behind them. It could be, too, if it came from a later reading, by which the sequence starts again.
+    if (in_session_order) now = follow_server(now);
     stamp last = current->last.load(std::memory_order_relaxed);
-    if (step_sequence(last, now).restarted) now = World::clock();
+    if (!in_session_order && step_sequence(last, now).restarted) now = World::clock();
     stamp bound;
     stamp before;
-    do {  // again if the sequence was set back meanwhile
+    stamp reading;
+    do {  // again if the sequence or the clock was set back meanwhile
       bound = lowest_next(last, now);
       announce(bound);
+      reading = now;
       // After the announcement: so the first stamp is greater than those that watermarks took before.
-      if (in_session_order) follow_server(now);
+      if (in_session_order) now = follow_server(now);
       before = std::exchange(last, current->last.load(std::memory_order_relaxed));
-    } while (last < before);
+    } while (last < before || now < reading);
     const stamp from = std::max(bound, current->last.load(std::memory_order_relaxed));
     // A transaction that announces again may have rows from before.
     admitted = admitted_in == World::transaction() ? std::min(admitted, from) : from;
