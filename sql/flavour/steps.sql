@@ -5,14 +5,20 @@
 -- replace a function that is LEAKPROOF or in C. The array type follows the domain. A former owner who could call a
 -- function can still call it, also if PUBLIC cannot. ALTER EXTENSION ADD and GRANT record the present privileges as
 -- initial ones, which pg_dump does not write. Without this record, pg_dump writes a REVOKE of the user.
+--
+-- Only objects of comb change their owner. The owner of the extension can add functions of its own to it, which would
+-- then run with the rights of a superuser if they are SECURITY DEFINER.
 -- == take_over: part
   FOR member IN
     SELECT i.type, i.identity, p.oid, p.proowner::regrole AS owner
     FROM pg_depend AS d
     JOIN pg_extension AS e ON (e.oid = d.refobjid) AND (d.refclassid = 'pg_catalog.pg_extension'::regclass)
     LEFT JOIN pg_proc AS p ON (p.oid = d.objid) AND (d.classid = 'pg_catalog.pg_proc'::regclass)
+    JOIN (VALUES
+{{members}}
+         ) AS v (class, object) ON (v.class = d.classid) AND (v.object = d.objid)
     CROSS JOIN LATERAL pg_identify_object(d.classid, d.objid, 0) AS i
-    WHERE (e.extname = 'comb') AND (d.deptype = 'e') AND (right(i.identity, 2) <> '[]')
+    WHERE (e.extname = 'comb') AND (d.deptype = 'e')
   LOOP
     EXECUTE format('ALTER %s %s OWNER TO CURRENT_USER', member.type, member.identity);
     IF member.owner IS NOT NULL AND NOT has_function_privilege(member.owner, member.oid, 'EXECUTE') THEN

@@ -243,6 +243,15 @@ for my $change (
 }
 unlink "$scripts/comb--$version-sql.control";
 
+# A function that the owner of the extension added to it does not get the rights of a superuser.
+$database = make_database('added');
+$node->safe_psql($database, "$create->{sql}; " . <<'SQL', @as_owner);
+CREATE FUNCTION comb_uuid(int) RETURNS regrole LANGUAGE plpgsql SECURITY DEFINER AS 'BEGIN RETURN current_user; END';
+ALTER EXTENSION comb ADD FUNCTION comb_uuid(int);
+ALTER EXTENSION comb UPDATE;
+SQL
+is($node->safe_psql($database, 'SELECT comb_uuid(1)'), 'owner', 'added: a function of the user stays the user\'s');
+
 # With keys of the server's own uuidv7().
 if ($node->pg_version >= 18)
 {
