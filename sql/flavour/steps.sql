@@ -74,7 +74,8 @@
               SELECT p.oid FROM pg_proc AS p
               WHERE p.pronamespace = (SELECT n.oid FROM pg_namespace AS n WHERE n.nspname = 'pgtle')));
 
--- The schema of comb.sql. Other roles can use it.
+-- The schema of comb.sql. Other roles can use it. The installed version is read, not called, because another role could
+-- have put its own comb_status() there.
 -- == choose_schema: part
   IF to_regnamespace(quote_ident(chosen)) IS NULL THEN
     EXECUTE format('CREATE SCHEMA %I', chosen);
@@ -87,6 +88,5 @@
       HINT := 'Update it with ALTER EXTENSION comb UPDATE.';
   END IF;
   PERFORM set_config('search_path', format('%I, pg_temp', chosen), true);
-  IF to_regprocedure('comb_status()') IS NOT NULL THEN
-    EXECUTE 'SELECT library_version FROM comb_status()' INTO installed;
-  END IF;
+  SELECT substring(p.prosrc, 'library_version := ''([^'']+)') INTO installed
+  FROM pg_proc AS p WHERE p.oid = to_regprocedure('comb_status()');

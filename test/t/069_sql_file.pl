@@ -97,6 +97,19 @@ is(run('public', "$scratch/public.sql"),
 	$installed =~ s/"comb"/"public"/r, 'comb.sql installs in a schema that exists, with CREATE on it alone');
 like(run('public', $file), qr/permission denied for database/, 'a role that cannot create a schema gets an error');
 
+# A superuser runs comb.sql where another role has the schema and a comb_status() of its own.
+make_database('trap');
+$node->safe_psql('trap', <<'SQL', @as_owner);
+CREATE SCHEMA comb;
+CREATE TABLE called ();
+CREATE FUNCTION comb.comb_status(OUT monotonicity text, OUT shared_memory text, OUT last timestamptz, OUT lead interval,
+                                 OUT started_from text, OUT save_error text, OUT library_version text)
+LANGUAGE plpgsql AS 'BEGIN INSERT INTO public.called DEFAULT VALUES; END';
+SQL
+$node->command_ok([ 'psql', '-Xq', '-v', 'ON_ERROR_STOP=1', '-d', $node->connstr('trap'), '-f', $file ],
+	'comb.sql installs in a schema of another role');
+is($node->safe_psql('trap', 'SELECT count(*) FROM called'), '0', 'comb.sql calls no function that was there before');
+
 make_database('extension');
 $node->safe_psql('extension',
 	"CREATE SCHEMA comb; CREATE EXTENSION comb SCHEMA comb VERSION '$version-sql'", @as_owner);
