@@ -467,7 +467,8 @@ BEGIN
 -- == watermark: part
 {{read_watermark {{2}}}}
   RETURN encode(
-    int8send((((micros / 1000) << 16) | {{1}}) | (((micros % 1000) * 4096) / 1000)) || '\x8000000000000000'::bytea,
+    int8send((((micros / 1000) << 16) | {{1}}) | (((micros % 1000) * 4096) / 1000))
+      || decode('8000000000000000', 'hex'),
     'hex')::uuid;
 END
 
@@ -480,7 +481,7 @@ END
 -- == hot_watermark: plpgsql
 {{read_watermark hot_watermark}}
   micros := ((micros / 1000000) << 24) | (((micros % 1000000) * 16384) / 1000);
-  RETURN encode(int8send((((micros >> 8) << 16) | 32768) | ((micros & 255) << 4)) || '\x8000000000000000'::bytea,
+  RETURN encode(int8send((((micros >> 8) << 16) | 32768) | ((micros & 255) << 4)) || decode('8000000000000000', 'hex'),
                 'hex')::uuid;
 END
 

@@ -62,6 +62,7 @@ my $text = slurp_file($file);
 my $installed = "comb $version-sql is installed in schema \"comb\"";
 my $again = "comb in schema \"comb\" is updated from $version-sql to $version-sql";
 unlike($text, qr/^\\/m, 'comb.sql has no command of psql');
+unlike($text, qr/\\/, 'bodies in comb.sql run with standard_conforming_strings = off, too');
 
 # ---- from a driver -------------------------------------------------------------------------------------------------
 
