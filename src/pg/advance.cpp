@@ -19,7 +19,7 @@ stamp stamp_past(const uuid& past) {
   return {past.high() | (units_per_ms - 1)};
 }
 
-// More than a day ahead of the clock, the next id would start again from the clock.
+// Months and days are compared as 30 days and 24 hours.
 void check_lead(Datum max_lead) {
   Interval second{.time = USECS_PER_SEC, .day = 0, .month = 0};
   Interval day{.time = 0, .day = 1, .month = 0};
@@ -39,7 +39,9 @@ COMB_FUNCTION(comb_advance) {
   check_lead(PG_GETARG_DATUM(1));
   const Datum latest =
       DirectFunctionCall2(timestamptz_pl_interval, TimestampTzGetDatum(to_timestamptz(now)), PG_GETARG_DATUM(1));
-  if (to_timestamptz(past) > DatumGetTimestampTz(latest))
+  // More than a day ahead of the clock, the next id would start again from the clock. A day of the session's time zone
+  // can have 25 hours.
+  if (to_timestamptz(past) > DatumGetTimestampTz(latest) || past > now + units_per_day)
     ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("the id is too far ahead of the clock"),
             errdetail("The id was made for %s, and the clock reads %s.", time_text(past), time_text(now)),
             errhint("Set the clocks of both servers right, or give a greater max_lead."));

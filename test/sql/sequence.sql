@@ -59,6 +59,9 @@ EXCEPTION WHEN invalid_parameter_value THEN
 END $$;
 SELECT comb_advance(:'v7', '0.9 s');
 SELECT comb_advance(:'v7', '25 hours');
+\set VERBOSITY terse
+SELECT comb_advance(comb_uuid(clock_timestamp() + interval '2 days'), '1 year -359 days'); -- compared as 1 day, is 6
+\set VERBOSITY default
 SELECT last <= clock_timestamp() AS at_clock FROM comb_status();
 
 -- Other roles can call comb_status(), but can neither set comb.monotonicity nor call comb_reset() or
