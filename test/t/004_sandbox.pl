@@ -64,15 +64,6 @@ sub wait_until
 	return ok($holds, $name);
 }
 
-# runs(PID): whether a process runs. Where the first process of a container does not wait for others, as with
-# `sleep infinity`, a process that has ended stays as a zombie.
-sub runs
-{
-	my ($pid) = @_;
-	open my $stat, '<', "/proc/$pid/stat" or return 0;
-	return (<$stat> // '') =~ /\) [^ZX] /;
-}
-
 my ($ok, $out) = run_in_sandbox('bash', '-c', q{
 	find "$SANDBOX" \( -name 'comb--*' -o -name 'mark.*' \) ! -path "$SANDBOX/comb/*" -print &&
 	make -s -j2 install 2>&1 && test -e "$($PG_CONFIG --pkglibdir)/comb.so"});
@@ -169,7 +160,7 @@ my ($look, $stop) = $out =~ /Look at it with\n\n  (\S.*)\n\nStop the server.*\n\
 my ($pid_file) = glob "$scratch/kept/comb.*/data/postmaster.pid";
 my ($pid) = slurp_file($pid_file) =~ /^(\d+)/;
 is(system($stop // 'false'), 0, 'the printed command stops the server');
-wait_until('no server is left after that', sub { !runs($pid) });
+wait_until('no server is left after that', sub { !Comb::runs($pid) });
 wait_until('no folder is left after that', sub { !grep { -e } glob "$scratch/kept/comb.*" });
 kill 'QUIT', $pid;
 
@@ -209,7 +200,7 @@ wait_until('a test of `make test` waits', sub { -s "$scratch/tmp/waits" });
 $make->signal('TERM');
 $make->finish;
 my $test = slurp_file("$scratch/tmp/waits");
-wait_until('after SIGTERM, `make test` leaves no process', sub { !runs($test) });
+wait_until('after SIGTERM, `make test` leaves no process', sub { !Comb::runs($test) });
 wait_until('after SIGTERM, `make test` leaves no folder', sub { !grep { -e } glob "$scratch/tmp/comb.*" });
 
 done_testing();

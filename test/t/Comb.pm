@@ -155,6 +155,15 @@ sub set_clock
 	rename "$file.new", $file or BAIL_OUT("rename: $!");
 }
 
+# runs(PID): whether a process runs. Where the first process of a container does not wait for others, as with
+# `sleep infinity`, a process that has ended stays as a zombie.
+sub runs
+{
+	my ($pid) = @_;
+	open my $stat, '<', "/proc/$pid/stat" or return 0;
+	return (<$stat> // '') =~ /\) [^ZX] /;
+}
+
 # Waits until a server that recovers by itself accepts connections. poll_query_until() is not for this: it dies if psql
 # ends before it has read the query.
 sub wait_for_recovery
