@@ -234,8 +234,10 @@ bool has_key_on_call(const RangeTblEntry* table) {
   ListCell* cell;
   foreach (cell, RelationGetIndexList(relation)) {
     Relation index = index_open(lfirst_oid(cell), static_cast<LOCKMODE>(table->rellockmode));
-    found = found || one_is_call(RelationGetIndexExpressions(index)) ||
-            contains_call(as<Node>(RelationGetIndexPredicate(index)), nullptr);
+    // The planner uses no index that CREATE INDEX CONCURRENTLY has not finished.
+    found =
+        found || (index->rd_index->indisvalid && (one_is_call(RelationGetIndexExpressions(index)) ||
+                                                  contains_call(as<Node>(RelationGetIndexPredicate(index)), nullptr)));
     index_close(index, NoLock);
   }
   table_close(relation, NoLock);

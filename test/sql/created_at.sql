@@ -243,6 +243,10 @@ DROP INDEX by_time;
 CREATE INDEX recent ON by_key (n) WHERE comb_timestamp(id) >= '2026-11-20';
 SELECT plan('SELECT * FROM by_key_v WHERE created_at >= now()') ~ 'boundary' AS replaced;
 DROP INDEX recent;
+-- An index that is not valid is not used. This one lacks those of the partitions.
+CREATE INDEX by_time ON ONLY months (comb_timestamp(id));
+SELECT plan('SELECT * FROM months_v WHERE created_at >= now()') ~ 'boundary' AS replaced;
+DROP INDEX by_time;
 CREATE TABLE by_time (id uuid) PARTITION BY RANGE (comb_timestamp(id));
 SELECT plan('SELECT * FROM by_time WHERE comb_timestamp(id) >= now()') ~ 'boundary' AS replaced;
 
