@@ -2,6 +2,9 @@
 // hook (index_timestamps.cpp). No other file includes PostgreSQL's headers.
 #pragma once
 
+// From GCC 13 on, <chrono> includes <libintl.h>, whose functions are macros of a server that is built without NLS.
+#include <chrono>
+
 extern "C" {
 #include <postgres.h>
 
