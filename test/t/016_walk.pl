@@ -251,7 +251,10 @@ sub step_clock_within
 	my $to = random_clock();
 	# Steps that make ids start again are left to set_clock() between queries.
 	$to = $offset if starts_again(max($high, now()) + 30, now() + $to - $offset);
+	my $before = $offset;
 	set_clock($to);
+	# Until now, sessions have read the clock as it was before.
+	$high = max($high, now() + $before - $offset);
 	return;
 }
 
@@ -345,6 +348,7 @@ sub look_at_watermark
 	commit_prepared() if $is_uncovered;
 	step('a watermark');
 	my ($made) = map { stamp_of($_) } $sessions[ rand 2 ]->rows('SELECT comb_watermark()');
+	$high = max($high, now()); # a watermark takes a stamp, too
 	# If the session of a prepared transaction has had parallel workers, its lock has the bound in whole milliseconds, and
 	# watermarks can fall to that over a restart.
 	my $bound = defined $prepared ? substr($prepared, 0, 12) . '0000' : $watermark;
