@@ -348,7 +348,8 @@ sub look_at_watermark
 	commit_prepared() if $is_uncovered;
 	step('a watermark');
 	my ($made) = map { stamp_of($_) } $sessions[ rand 2 ]->rows('SELECT comb_watermark()');
-	$high = max($high, now()); # a watermark takes a stamp, too
+	# A watermark takes a stamp, too.
+	$high = max($high, now());
 	# If the session of a prepared transaction has had parallel workers, its lock has the bound in whole milliseconds, and
 	# watermarks can fall to that over a restart.
 	my $bound = defined $prepared ? substr($prepared, 0, 12) . '0000' : $watermark;
