@@ -14,7 +14,7 @@ $connection->executeStatement(getenv('PAST_ORDERS'));
 
 $manager = $connection->createSchemaManager();
 $changes = $manager->createComparator()->compareSchemas($manager->introspectSchema(), $schema);
-echo 'changes ', count($changes->toSaveSql($platform)), "\n";
+echo 'changes ', count($platform->getAlterSchemaSQL($changes)), "\n";
 
 $customers = array_map('strval', range(0, 999));
 // @doctrine-batch@
@@ -23,7 +23,7 @@ $to = new DateTimeImmutable('2025-11-21T00:00Z');
 // @doctrine-range@
 echo 'range ', count($orders), "\n";
 try {
-    $connection->fetchAllAssociative('SELECT FROM orders WHERE id >= ?', [$from], ['datetimetz']);
+    $connection->fetchAllAssociative('SELECT FROM orders WHERE id >= ?', [$from], ['datetimetz_immutable']);
 } catch (DriverException $error) {
     echo 'untyped ', $error->getSQLState(), "\n";
 }
