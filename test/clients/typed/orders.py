@@ -8,8 +8,9 @@ server = {"host": environ["PGHOST"], "port": int(environ["PGPORT"]), "user": env
 database = environ["PGDATABASE"]
 
 
-def count(connection):
+def count(connection, prepare=lambda cursor: None):
     cursor = connection.cursor()
+    prepare(cursor)
     cursor.execute("SELECT count(*) FROM orders WHERE id >= %s AND id < %s", (start, end))
     return cursor.fetchone()[0]
 
@@ -22,7 +23,15 @@ def psycopg2():
 def pg8000():
     from pg8000 import connect
     socket = f"{server['host']}/.s.PGSQL.{server['port']}"
-    return count(connect(user=server["user"], unix_sock=socket, database=database))
+
+    def with_types(cursor):
+        timestamptz = 1184
+        try:
+            cursor.setinputsizes(timestamptz, timestamptz)
+        except TypeError:
+            pass  # Debian 12 has a version that always sends types.
+
+    return count(connect(user=server["user"], unix_sock=socket, database=database), with_types)
 
 
 def pygresql():
