@@ -36,11 +36,11 @@ SELECT changed_since();
 
 -- The trigger can leave out updates that change nothing.
 DROP TRIGGER orders_changed ON orders;
-ALTER TABLE orders DROP twice;
+ALTER TABLE orders DROP twice, ADD price numeric DEFAULT 1.0, ADD body json;
 CREATE TRIGGER orders_inserted BEFORE INSERT ON orders FOR EACH ROW EXECUTE FUNCTION comb_touch('changed');
-CREATE TRIGGER orders_changed BEFORE UPDATE ON orders FOR EACH ROW WHEN (OLD.* IS DISTINCT FROM NEW.*)
+CREATE TRIGGER orders_changed BEFORE UPDATE ON orders FOR EACH ROW WHEN (OLD.* *<> NEW.*)
 EXECUTE FUNCTION comb_touch('changed');
-UPDATE orders SET what = CASE n WHEN 4 THEN 'new' ELSE what END;
+UPDATE orders SET what = CASE n WHEN 4 THEN 'new' ELSE what END, price = CASE n WHEN 6 THEN 1.00 ELSE 1.0 END;
 SELECT changed_since();
 
 -- Rows that replication applies keep the value of their own server, unless the trigger is enabled ALWAYS.
