@@ -74,8 +74,9 @@
               SELECT p.oid FROM pg_proc AS p
               WHERE p.pronamespace = (SELECT n.oid FROM pg_namespace AS n WHERE n.nspname = 'pgtle')));
 
--- The schema of comb.sql. Other roles can use it. The installed version is read, not called, because another role could
--- have put its own comb_status() there.
+-- The schema of comb.sql. Other roles can use it. The owner of a schema can replace what is in it, so it must be the
+-- role that runs the file, or one that is trusted already. The installed version is read, not called, because another
+-- role could have put its own comb_status() there.
 -- == choose_schema: part
   IF to_regnamespace(quote_ident(chosen)) IS NULL THEN
     EXECUTE format('CREATE SCHEMA %I', chosen);
@@ -86,7 +87,29 @@
     RAISE EXCEPTION USING ERRCODE := '55000',
       MESSAGE := format('comb is an extension in schema "%s"', chosen),
       HINT := 'Update it with ALTER EXTENSION comb UPDATE.';
+  ELSIF EXISTS (
+      SELECT FROM pg_namespace AS n JOIN pg_roles AS r ON (r.oid = n.nspowner)
+      WHERE (n.oid = to_regnamespace(quote_ident(chosen))) AND (r.rolname <> current_user) AND NOT r.rolsuper
+            AND (r.rolname <> 'pg_database_owner')) THEN
+    RAISE EXCEPTION USING ERRCODE := '42501', MESSAGE := format('schema "%s" belongs to another role', chosen),
+      HINT := 'Run comb.sql as the owner of the schema, or choose another schema.';
   END IF;
   PERFORM set_config('search_path', format('%I, pg_temp', chosen), true);
   SELECT substring(p.prosrc, 'library_version := ''([^'']+)') INTO installed
   FROM pg_proc AS p WHERE p.oid = to_regprocedure('comb_status()');
+
+-- What comb.sql found and kept must not belong to a role that can change it later.
+-- == check_owners: part
+  IF EXISTS (
+      SELECT FROM (VALUES
+{{members}}
+           ) AS v (class, object)
+      LEFT JOIN pg_proc AS p ON (p.oid = v.object) AND (v.class = 'pg_catalog.pg_proc'::regclass)
+      LEFT JOIN pg_operator AS o ON (o.oid = v.object) AND (v.class = 'pg_catalog.pg_operator'::regclass)
+      LEFT JOIN pg_type AS t ON (t.oid = v.object) AND (v.class = 'pg_catalog.pg_type'::regclass)
+      JOIN pg_roles AS r ON (r.oid = COALESCE(p.proowner, o.oprowner, t.typowner))
+      WHERE r.rolname <> current_user) THEN
+    RAISE EXCEPTION USING ERRCODE := '42501',
+      MESSAGE := format('objects of comb in schema "%s" belong to another role', chosen),
+      HINT := 'Run comb.sql as their owner, or drop them.';
+  END IF;

@@ -98,18 +98,38 @@ is(run('public', "$scratch/public.sql"),
 	$installed =~ s/"comb"/"public"/r, 'comb.sql installs in a schema that exists, with CREATE on it alone');
 like(run('public', $file), qr/permission denied for database/, 'a role that cannot create a schema gets an error');
 
-# A superuser runs comb.sql where another role has the schema and a comb_status() of its own.
-make_database('trap');
+# comb.sql is run where another role has the schema, or objects with the names of comb's, which it could change later.
+$node->safe_psql('postgres', 'CREATE DATABASE trap');
+$node->safe_psql('trap', 'GRANT CREATE ON DATABASE trap TO owner; CREATE SCHEMA comb; CREATE TABLE called ();'
+	  . 'GRANT CREATE, USAGE ON SCHEMA comb TO PUBLIC; GRANT INSERT ON called TO PUBLIC');
 $node->safe_psql('trap', <<'SQL', @as_owner);
-CREATE SCHEMA comb;
-CREATE TABLE called ();
 CREATE FUNCTION comb.comb_status(OUT monotonicity text, OUT shared_memory text, OUT last timestamptz, OUT lead interval,
                                  OUT started_from text, OUT save_error text, OUT library_version text)
 LANGUAGE plpgsql AS 'BEGIN INSERT INTO public.called DEFAULT VALUES; END';
 SQL
-$node->command_ok([ 'psql', '-Xq', '-v', 'ON_ERROR_STOP=1', '-d', $node->connstr('trap'), '-f', $file ],
-	'comb.sql installs in a schema of another role');
+my $kept = qr/^.*ERROR:  objects of comb in schema "comb" belong to another role$/m;
+like(trap(), $kept, 'a superuser does not keep a function of another role');
 is($node->safe_psql('trap', 'SELECT count(*) FROM called'), '0', 'comb.sql calls no function that was there before');
+$node->safe_psql('trap', 'DROP FUNCTION comb.comb_status(); CREATE DOMAIN comb.comb_tstzrange AS tstzrange', @as_owner);
+like(trap(@as_app), $kept, 'a role does not keep the domain of another');
+$node->safe_psql('trap', 'DROP DOMAIN comb.comb_tstzrange', @as_owner);
+is(trap(), '', 'comb.sql installs in a schema that others can create objects in');
+$node->safe_psql('trap', 'DROP SCHEMA comb CASCADE');
+$node->safe_psql('trap', 'CREATE SCHEMA comb; GRANT CREATE, USAGE ON SCHEMA comb TO PUBLIC', @as_owner);
+my $refused = qr/ERROR:  schema "comb" belongs to another role$/m;
+like(trap(), $refused, 'a superuser does not install in a schema of another role');
+like(trap(@as_app), $refused, 'a role does not install in a schema of another');
+is(trap(@as_owner), '', 'its owner installs in it');
+like(trap(), $refused, 'and updates it, not a superuser');
+
+# trap(OPTION ...): runs comb.sql in psql, and returns the error.
+sub trap
+{
+	my (@options) = @_;
+	my (undef, $err) = run_command(
+		[ 'psql', '-Xq', '-v', 'ON_ERROR_STOP=1', @{ $options[1] // [] }, '-d', $node->connstr('trap'), '-f', $file ]);
+	return $err =~ s/^.*NOTICE:.*\n?//mgr;
+}
 
 make_database('extension');
 $node->safe_psql('extension',
