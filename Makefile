@@ -2,11 +2,13 @@
 
 # The folder of this file. In a VPATH build, `make -f PATH/Makefile`, it is not the folder of the build.
 here := $(dir $(lastword $(MAKEFILE_LIST)))
-listed = $(patsubst $(here)%,%,$(wildcard $(here)$(1)))
+listed = $(patsubst $(here)%,%,$(wildcard $(addprefix $(here),$(1))))
 
 EXTENSION = comb
 MODULE_big = comb
-OBJS = $(patsubst %.cpp,%.o,$(call listed,src/pg/*.cpp))
+# Each folder of src/pg is a room.
+rooms = $(patsubst %/,%,$(sort $(dir $(call listed,src/pg/*.cpp src/pg/*/*.cpp))))
+OBJS = $(patsubst %.cpp,%.o,$(call listed,$(addsuffix /*.cpp,$(rooms))))
 DATA = $(call listed,sql/comb--*.sql)
 # comb.control alone has the version.
 EXTVERSION := $(shell sed -n "s/^default_version *= *'\(.*\)'/\1/p" $(here)comb.control)
@@ -23,7 +25,7 @@ REGRESS_OPTS = --inputdir=$(here)test --load-extension=comb
 
 PG_CONFIG ?= pg_config
 # The server's headers are for C and older C++, so they come in as a system's, for which compilers give no warnings.
-PG_CPPFLAGS = -isystem $(shell $(PG_CONFIG) --includedir-server) -I$(here)src/core -DCOMB_VERSION='"$(EXTVERSION)"'
+PG_CPPFLAGS = -isystem $(shell $(PG_CONFIG) --includedir-server) -I$(here)src/core -I$(here)src/pg -DCOMB_VERSION='"$(EXTVERSION)"'
 PG_CXXFLAGS = -std=c++20 -Wall -Wextra -fno-exceptions -fno-rtti -fno-threadsafe-statics -fvisibility=hidden
 # Paths in debug information and messages start at the source, so that builds in all folders are the same.
 short_paths = -ffile-prefix-map=$(abspath $(here))=. -ffile-prefix-map=$(CURDIR)=.
@@ -39,8 +41,8 @@ include $(PGXS)
 # PGXS compiles bitcode without PG_CXXFLAGS.
 BITCODE_CXXFLAGS += $(PG_CXXFLAGS)
 
-$(OBJS) $(OBJS:.o=.bc): $(addprefix $(here),Makefile $(HEADERS_comb) $(call listed,src/pg/*.hpp)) | $(CURDIR)/src/pg
-$(CURDIR)/src/pg:
+$(OBJS) $(OBJS:.o=.bc): $(addprefix $(here),Makefile $(HEADERS_comb) $(call listed,$(addsuffix /*.hpp,$(rooms)))) | $(addprefix $(CURDIR)/,$(rooms))
+$(addprefix $(CURDIR)/,$(rooms)):
 	mkdir -p $@
 
 # One run of the generator writes all of them.

@@ -1,10 +1,10 @@
 // What PostgreSQL calls when it loads the library, and the function that makes the planner load it.
-#include "estimates.hpp"
-#include "index_timestamps.hpp"
+#include "feed/watermark.hpp"
+#include "order/sequence.hpp"
+#include "order/shared_memory.hpp"
+#include "planner/estimates.hpp"
+#include "planner/index_timestamps.hpp"
 #include "postgres.hpp"
-#include "sequence.hpp"
-#include "shared_memory.hpp"
-#include "watermark.hpp"
 
 extern "C" {
 __attribute__((visibility("default"))) const Pg_magic_struct* Pg_magic_func();

@@ -61,7 +61,7 @@ system_or_bail("cp -r '$source/.' '$scratch/elsewhere'");
 my $with_llvm = -e "$top/src/pg/module.bc" ? '' : 'with_llvm=no';
 ($ok) = run_in("$scratch/elsewhere", "make -j2 all $with_llvm");
 ok($ok, 'the source builds in another folder');
-for my $built (map { s{^\Q$top/\E}{}r } glob "$top/comb.so $top/src/pg/*.bc")
+for my $built (map { s{^\Q$top/\E}{}r } glob "$top/comb.so $top/src/pg/{,*/}*.bc")
 {
 	is(system("cmp '$top/$built' '$scratch/elsewhere/$built'"), 0, "$built is the same in two folders");
 }
@@ -80,11 +80,26 @@ for my $header (glob "$top/src/core/comb/*.hpp")
 	unlike(contents($header), qr/#include [<"].*(postgres|fmgr|pg)/, "$name includes no header of PostgreSQL");
 }
 # postgres.hpp includes all headers of PostgreSQL.
-for my $source (glob "$top/src/pg/*.?pp")
+for my $source (glob "$top/src/pg/{,*/}*.?pp")
 {
 	next if basename($source) eq 'postgres.hpp';
 	unlike(contents($source), qr/#include <(postgres|fmgr|miscadmin|utils|access|storage|catalog)/,
 		basename($source) . ' includes headers of PostgreSQL only through postgres.hpp');
+}
+
+# The rooms of src/pg call only downwards. Only module.cpp, which PostgreSQL calls, is above them.
+my %below = (
+	order => [],
+	ids => ['order'],
+	feed => [ 'ids', 'order' ],
+	planner => [ 'ids', 'order' ]);
+for my $source (glob "$top/src/pg/{,*/}*.?pp")
+{
+	my ($room, $file) = $source =~ m{/src/pg/(?:(\w+)/)?([\w.]+)$};
+	next if $file eq 'module.cpp';
+	my %allowed = map { $_ => 1 } 'comb', $room ? @{ $below{$room} } : ();
+	my @up = grep { !$allowed{$_} } contents($source) =~ m{^#include "(\w+)/}mg;
+	is("@up", '', ($room ? "$room/" : '') . "$file includes only rooms below its own");
 }
 
 # A program makes ids with the installed headers, also with the standard library of other systems.
@@ -152,7 +167,7 @@ ok(@{ $meta->{tags} } && !grep({ !length || length > 255 || m{[/\\\x00-\x1f]} } 
 
 # make clean removes all files that make has written.
 ($ok) = run_in("$scratch/vpath", "make -f '$source/Makefile' clean");
-my @left = grep { -f } glob "$scratch/vpath/* $scratch/vpath/{generated,src/pg}/*";
+my @left = grep { -f } glob "$scratch/vpath/* $scratch/vpath/{generated,src/pg,src/pg/*}/*";
 is("@left", '', 'make clean removes all files that make wrote');
 
 # Without a server to build for, make prints what to do.

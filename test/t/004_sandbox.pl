@@ -123,13 +123,13 @@ is(state_of_server(), $before, 'failed tests in the sandbox change no file of th
 # With REUSE, a sandbox begins with what the last one built, and with the tree as it is now.
 {
 	local $ENV{REUSE} = 'build/sandbox';
-	my $build = 'make -s -j2 install with_llvm=no && stat -c "%n %y" src/pg/*.o';
+	my $build = 'make -s -j2 install with_llvm=no && stat -c "%n %y" src/pg/{,*/}*.o';
 	my @built = map { (run_in_sandbox('bash', '-c', $build))[1] } 1 .. 2;
 	is($built[1], $built[0], 'nothing is built again if nothing has changed');
-	append_to_file("$source/src/pg/ulid.cpp", "// changed\n");
+	append_to_file("$source/src/pg/ids/ulid.cpp", "// changed\n");
 	unlink "$source/test/sql/mask.sql";
 	($ok, $out) = run_in_sandbox('bash', '-c', 'make -n install with_llvm=no; ls test/sql');
-	is(join(' ', $out =~ /-o src\/pg\/(\w+)\.o/g), 'ulid', 'only what has changed is built again');
+	is(join(' ', $out =~ /-o src\/pg\/ids\/(\w+)\.o/g), 'ulid', 'only what has changed is built again');
 	unlike($out, qr/^mask\.sql$/m, 'a file that was removed is no longer there');
 	is(join(' ', map { basename($_) } glob "$source/build/sandbox/*"), 'comb server',
 		'the folder that is kept contains copies only');

@@ -1,5 +1,5 @@
 // The order of ids over all sessions of a server. The rules are here, without PostgreSQL: a *world* surrounds them. The
-// server's world is src/pg/world.hpp. The world of test/simulate stops sessions at each step and explores what can
+// server's world is src/pg/order/world.hpp. The world of test/simulate stops sessions at each step and explores what can
 // happen between two steps.
 //
 // The sequence

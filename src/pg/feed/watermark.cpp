@@ -4,10 +4,10 @@
 
 #include "comb/hot.hpp"
 #include "datum.hpp"
+#include "order/shared_memory.hpp"
+#include "order/world.hpp"
 #include "postgres.hpp"
-#include "shared_memory.hpp"
 #include "timestamptz.hpp"
-#include "world.hpp"
 
 namespace comb::pg {
 

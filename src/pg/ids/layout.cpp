@@ -13,8 +13,8 @@
 #include "datum.hpp"
 #include "entropy.hpp"
 #include "generate.hpp"
+#include "order/sequence.hpp"
 #include "postgres.hpp"
-#include "sequence.hpp"
 #include "timestamptz.hpp"
 
 namespace comb::pg {

@@ -7,8 +7,8 @@
 #include "comb/uuid.hpp"
 #include "datum.hpp"
 #include "entropy.hpp"
+#include "order/sequence.hpp"
 #include "postgres.hpp"
-#include "sequence.hpp"
 
 namespace comb::pg {
 

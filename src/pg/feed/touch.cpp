@@ -3,7 +3,7 @@
 //
 //   CREATE TRIGGER orders_changed BEFORE INSERT OR UPDATE ON orders
 //   FOR EACH ROW EXECUTE FUNCTION comb_touch('changed');
-#include "generate.hpp"
+#include "ids/generate.hpp"
 #include "postgres.hpp"
 #include "trigger.hpp"
 
