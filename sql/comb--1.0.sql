@@ -126,58 +126,53 @@ AS 'MODULE_PATHNAME', 'comb_advance';
 REVOKE ALL ON FUNCTION comb_advance(uuid, interval) FROM PUBLIC;
 COMMENT ON FUNCTION comb_advance(uuid, interval) IS 'raise the sequence of ids past an id of another server';
 
--- The watermark: an id below which no row appears any more. A row with a smaller id is visible to each snapshot that is
--- taken after the call, or is never committed. This holds for rows whose ids comb_uuid(), comb_uuid_v7() or
--- hot_uuid(shard) made on this server, in the transaction that inserted the row. So a reader that asks for ids from the
--- last watermark to this one loses no row. A watermark is never less than one that was returned before, unless
--- comb_reset() or a wrong clock set the sequence back. After a restart it can be less while a transaction that has had
--- parallel workers is prepared. Readers then lose no row.
+-- The watermark of the statement that calls it: an id below which no row appears later that the statement does not see.
+-- This holds for rows whose ids comb_uuid(), comb_uuid_v7() or hot_uuid(shard) made on this server, in the transaction
+-- that inserted the row. So a reader misses no row if it repeats one statement, and keeps only the last id that it has
+-- read:
 --
--- comb_watermark() is labelled version 4. It is exact for keys of comb_uuid(). It is safe for keys of comb_uuid_v7(),
--- but those of the watermark's own millisecond come with the next watermark. comb_watermark_v7() is labelled version 7.
--- It is only for tables all of whose keys are of version 7. hot_watermark() is for keys of hot_uuid(shard), of all
--- shards.
+--   SELECT * FROM events WHERE id > $last AND id < (SELECT comb_watermark()) ORDER BY id LIMIT 1000;
 --
--- Error 0A000 in a statement that reads tables, because the snapshot of that statement is older than the watermark.
--- Error 25000 in REPEATABLE READ and SERIALIZABLE, for the same reason. Error 55000 on a standby. Error 53200 if no
--- shared memory is left.
+-- All calls of a statement return the same id, also in functions that the statement calls. It is the nil uuid if no
+-- watermark is known yet that is right for the statement's snapshot, as in an old transaction of REPEATABLE READ. A
+-- later statement of the same session gets no lower id, unless comb_reset() or a wrong clock set the sequence back;
+-- one of another session may. With (SELECT ...), the plan can be parallel, and Citus evaluates the call where the
+-- transactions are.
 --
--- A function that calls comb_watermark() and is not inlined is not refused in such a statement: one in PL/pgSQL, with
--- SECURITY DEFINER, or in SQL with LIMIT. Readers then miss rows. It must be called in a statement of its own.
+-- comb_watermark() is for keys of comb_uuid() and comb_uuid_v7(); the latter can be read a millisecond later.
+-- hot_watermark() is for keys of hot_uuid(shard), of all shards.
+--
+-- Error 55000 on a standby. Error 53200 if no shared memory is left. Error 25000 in a parallel worker, which a function
+-- that is wrongly declared PARALLEL SAFE can reach. Error 0A000 on a connection of Citus to the server of a shard. Error
+-- 25000 if a query starts whose snapshot is older than that of a watermark that a function has returned for it.
 
 CREATE FUNCTION comb_watermark_support(internal) RETURNS internal
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+LANGUAGE C VOLATILE STRICT PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'comb_watermark_support';
-COMMENT ON FUNCTION comb_watermark_support(internal) IS 'refuses comb_watermark in statements that read tables';
+COMMENT ON FUNCTION comb_watermark_support(internal) IS 'planner support for comb_watermark';
 
 CREATE FUNCTION comb_watermark() RETURNS uuid
-LANGUAGE C VOLATILE PARALLEL RESTRICTED SUPPORT comb_watermark_support
+LANGUAGE C STABLE PARALLEL RESTRICTED SUPPORT comb_watermark_support
 AS 'MODULE_PATHNAME', 'comb_watermark';
-COMMENT ON FUNCTION comb_watermark() IS 'uuid below which all rows are visible';
-
-CREATE FUNCTION comb_watermark_v7() RETURNS uuid
-LANGUAGE C VOLATILE PARALLEL RESTRICTED SUPPORT comb_watermark_support
-AS 'MODULE_PATHNAME', 'comb_watermark_v7';
-COMMENT ON FUNCTION comb_watermark_v7() IS 'uuid of version 7 below which all rows are visible';
+COMMENT ON FUNCTION comb_watermark() IS 'uuid below which the statement sees all rows';
 
 CREATE FUNCTION hot_watermark() RETURNS uuid
-LANGUAGE C VOLATILE PARALLEL RESTRICTED SUPPORT comb_watermark_support
+LANGUAGE C STABLE PARALLEL RESTRICTED SUPPORT comb_watermark_support
 AS 'MODULE_PATHNAME', 'hot_watermark';
-COMMENT ON FUNCTION hot_watermark() IS 'uuid of hot_uuid below which all rows are visible';
+COMMENT ON FUNCTION hot_watermark() IS 'uuid of hot_uuid below which the statement sees all rows';
 
--- The same less a lateness, for tables whose comb_guard() or hot_guard() lets ids be late by as much. comb_watermark()
--- serves all tables with ids of comb_uuid() and comb_uuid_v7(), hot_watermark() those with hot ids. Error 22023 unless
+-- The same less a lateness, for tables whose comb_guard() or hot_guard() lets ids be late by as much. Error 22023 unless
 -- the lateness is from 0 to 36500 days, without months and years; the other errors are as above.
 
 CREATE FUNCTION comb_watermark(lateness interval) RETURNS uuid
-LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED SUPPORT comb_watermark_support
+LANGUAGE C STABLE STRICT PARALLEL RESTRICTED SUPPORT comb_watermark_support
 AS 'MODULE_PATHNAME', 'comb_watermark_lateness';
-COMMENT ON FUNCTION comb_watermark(interval) IS 'uuid below which all rows are visible that are late by less';
+COMMENT ON FUNCTION comb_watermark(interval) IS 'uuid below which the statement sees all rows that are late by less';
 
 CREATE FUNCTION hot_watermark(lateness interval) RETURNS uuid
-LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED SUPPORT comb_watermark_support
+LANGUAGE C STABLE STRICT PARALLEL RESTRICTED SUPPORT comb_watermark_support
 AS 'MODULE_PATHNAME', 'hot_watermark_lateness';
-COMMENT ON FUNCTION hot_watermark(interval) IS 'hot uuid below which all rows are visible that are late by less';
+COMMENT ON FUNCTION hot_watermark(interval) IS 'hot uuid below which the statement sees all rows that are late by less';
 
 -- What the watermark waits for: a row for each transaction that has made an id and has not ended. The oldest of them
 -- holds the watermark back. Errors 55000 and 53200 as above.

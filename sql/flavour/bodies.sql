@@ -475,9 +475,6 @@ END
 -- == comb_watermark: plpgsql
 {{watermark 16384 comb_watermark}}
 
--- == comb_watermark_v7: plpgsql
-{{watermark 28672 comb_watermark_v7}}
-
 -- == hot_watermark: plpgsql
 {{read_watermark hot_watermark}}
   micros := ((micros / 1000000) << 24) | (((micros % 1000000) * 16384) / 1000);

@@ -1,4 +1,5 @@
 // What PostgreSQL calls when it loads the library, and the function that makes the planner load it.
+#include "feed/statement.hpp"
 #include "feed/watermark.hpp"
 #include "order/sequence.hpp"
 #include "order/shared_memory.hpp"
@@ -15,6 +16,7 @@ __attribute__((visibility("default"))) void _PG_init() {
   comb::pg::init_index_timestamps();
   comb::pg::init_sequence();
   comb::pg::init_shared_memory();
+  comb::pg::init_statement();
   comb::pg::init_watermark();
   MarkGUCPrefixReserved("comb");  // all settings are defined by now
 }

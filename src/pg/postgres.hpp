@@ -11,9 +11,11 @@ extern "C" {
 #include <access/amapi.h>
 #include <access/genam.h>
 #include <access/htup_details.h>
+#include <access/parallel.h>
 #include <access/stratnum.h>
 #include <access/table.h>
 #include <access/transam.h>
+#include <access/twophase.h>
 #include <access/xact.h>
 #include <access/xlog.h>
 #include <access/xlogrecovery.h>
@@ -25,6 +27,7 @@ extern "C" {
 #include <commands/trigger.h>
 #include <common/file_perm.h>
 #include <common/pg_prng.h>
+#include <executor/executor.h>
 #include <executor/spi.h>
 #include <fmgr.h>
 #include <funcapi.h>
@@ -39,11 +42,14 @@ extern "C" {
 #include <optimizer/optimizer.h>
 #include <optimizer/pathnode.h>
 #include <optimizer/plancat.h>
+#include <replication/walsender.h>
 #include <storage/ipc.h>
 #include <storage/lock.h>
 #include <storage/lwlock.h>
 #include <storage/proc.h>
+#include <storage/procarray.h>
 #include <storage/shmem.h>
+#include <tcop/pquery.h>
 #include <utils/array.h>
 #include <utils/builtins.h>
 #include <utils/date.h>
@@ -51,9 +57,11 @@ extern "C" {
 #include <utils/guc.h>
 #include <utils/lsyscache.h>
 #include <utils/partcache.h>
+#include <utils/portal.h>
 #include <utils/rangetypes.h>
 #include <utils/rel.h>
 #include <utils/selfuncs.h>
+#include <utils/snapmgr.h>
 #include <utils/syscache.h>
 #include <utils/timestamp.h>
 #include <utils/tuplestore.h>

@@ -1,22 +1,24 @@
 // Writes to a table from many sessions, reads it up to comb_watermark() at the same time, and checks that each reader
 // received each committed row exactly once.
 //
-//   check_watermark CONNINFO SEED SECONDS [flavour]
+//   check_watermark CONNINFO SEED SECONDS [library|flavour [READER ...]]
 //
 // With `flavour`, the functions are those of the SQL flavour. It has no guards, and no watermark while a transaction is
-// prepared, so there are neither. A reader can then receive a row twice, because a watermark can be less than the one
-// before.
+// prepared, so there are neither.
 //
-// Needs the tables of check_watermark.sql. Sessions that lose their server connect again, so a test can kill the server
-// meanwhile. Some ids are made long before the transaction that inserts them, which a guard may refuse. Two readers are
-// controls: the naive one, which requests ids above the largest that it has seen, shows what is lost without the
-// watermark, and that of the unguarded table shows what is lost without a guard. Prints how many rows were written and
-// read. Returns 0 if all readers except the controls were right, 1 if not, and 2 on other errors.
+// Needs the tables of check_watermark.sql. The readers are those of watermark_readers.hpp, and one in PL/pgSQL.
+// Sessions that lose their server connect again, so a test can kill the server meanwhile. Some ids are made long before
+// the transaction that inserts them, which a guard may refuse. Two readers are controls: the naive one, which requests
+// ids above the largest that it has seen, shows what is lost without the watermark, and that of the unguarded table
+// shows what is lost without a guard. Prints for each reader how many rows it lost and received twice, how many of its
+// polls were empty, and how old the last row of a poll was. Returns 0 if all readers except the controls were right, 1
+// if not, and 2 on other errors.
 #include <libpq-fe.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cctype>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -29,13 +31,17 @@
 #include <thread>
 #include <vector>
 
+#include "watermark_readers.hpp"
+
 namespace {
 
 using id = std::array<unsigned char, 16>;
 using std::to_string;
 
 constexpr int writers = 8;
-constexpr const char* tables[] = {"events", "events_v7", "events_hot"};
+constexpr int fast_writers = 2;  // which do not pause, so that most transactions are short
+constexpr const char* tables[] = {"events", "events_v7", "events_hot", "events_parts"};
+constexpr int hot = 2;
 
 std::string conninfo;
 bool flavour = false;
@@ -92,6 +98,10 @@ class session {
   std::vector<id> run(const std::string& command, bool* is_refused = nullptr) {
     PGresult* result = PQexecParams(connection_, command.c_str(), 0, nullptr, nullptr, nullptr, nullptr, 1);
     const ExecStatusType status = PQresultStatus(result);
+    if (status == PGRES_COPY_OUT) {
+      PQclear(result);
+      return copy_out();
+    }
     if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK) {
       const char* state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
       const bool ended =
@@ -113,6 +123,27 @@ class session {
   }
 
  private:
+  // The ids that COPY ... TO STDOUT sends as text.
+  std::vector<id> copy_out() {
+    std::vector<id> ids;
+    char* row;
+    while (PQgetCopyData(connection_, &row, 0) > 0) {
+      std::string hex;
+      for (const char* c = row; *c != '\0'; ++c)
+        if (std::isxdigit(static_cast<unsigned char>(*c))) hex += *c;
+      PQfreemem(row);
+      id& one = ids.emplace_back();
+      for (std::size_t i = 0; i < one.size(); ++i)
+        one[i] = static_cast<unsigned char>(std::stoul(hex.substr(2 * i, 2), nullptr, 16));
+    }
+    while (PGresult* last = PQgetResult(connection_)) {
+      const bool ok = PQresultStatus(last) == PGRES_COMMAND_OK;
+      PQclear(last);
+      if (!ok) throw disconnected();
+    }
+    return ids;
+  }
+
   [[noreturn]] void die(const char* what) {
     std::fprintf(stderr, "check_watermark: %s: %s", what, PQerrorMessage(connection_));
     std::_Exit(2);
@@ -125,7 +156,8 @@ class session {
 
 class writer {
  public:
-  writer(int number, std::uint64_t seed) : number_(to_string(number)), random_(seed * 1000 + number) {}
+  writer(int number, std::uint64_t seed)
+      : number_(to_string(number)), is_fast_(number < fast_writers), random_(seed * 1000 + number) {}
 
   // Writes until told to stop, and leaves no prepared transaction behind.
   void operator()() {
@@ -161,12 +193,12 @@ class writer {
   }
 
   std::string new_id(int table) {
-    if (table == 2) return "hot_uuid(" + number_ + ")";
+    if (table == hot) return "hot_uuid(" + number_ + ")";
     return table == 1 || happens(50) ? "comb_uuid_v7()" : "comb_uuid()";
   }
 
   void insert(int rows) {
-    const int table = any(3);
+    const int table = any(4);
     session_.run(std::string("INSERT INTO ") + tables[table] + " SELECT " + new_id(table) + ", " + number_ +
                  " FROM generate_series(1, " + to_string(rows) + ")");
   }
@@ -174,7 +206,7 @@ class writer {
   // Inserts ids that the client received before the transaction had an xid. If parallel workers made them, these have
   // ended before the insert, and a guard may refuse the ids.
   void insert_later(const std::string& source, bool in_workers) {
-    const int table = any(3);
+    const int table = any(4);
     const std::vector<id> ids = session_.run("SELECT " + new_id(table) + " FROM " + source);
     pause();
     const std::string insert = std::string("INSERT INTO ") + tables[table] + " VALUES " + values(ids);
@@ -237,7 +269,21 @@ class writer {
     }
   }
 
+  void write_fast() {
+    if (happens(90)) {
+      session_.run("INSERT INTO events (writer) VALUES (" + number_ + ")");
+      return;
+    }
+    session_.run("BEGIN");
+    insert(1);
+    session_.run("SAVEPOINT s");
+    insert(2);
+    session_.run(happens(50) ? "ROLLBACK TO s" : "RELEASE s");
+    session_.run("COMMIT");
+  }
+
   void write() {
+    if (is_fast_) return write_fast();
     switch (any(10)) {
       case 0:
         session_.run("CALL commit_often(" + number_ + ")");
@@ -274,6 +320,7 @@ class writer {
   }
 
   std::string number_;
+  bool is_fast_;
   std::mt19937_64 random_;
   session session_;
   int prepared_ = 0;
@@ -281,54 +328,79 @@ class writer {
 
 // ---- readers -------------------------------------------------------------------------------------------------------
 
+void replace(std::string& in, const std::string& what, const id& by) {
+  for (std::size_t at; (at = in.find(what)) != std::string::npos;) in.replace(at, what.size(), text(by));
+}
+
+// The time of an id in milliseconds.
+long long time_of(const id& one) {
+  long long ms = 0;
+  for (int i = 0; i < 6; ++i) ms = ms << 8 | one[static_cast<std::size_t>(i)];
+  return ms;
+}
+
 struct reader {
-  const char* name;
-  const char* table;
-  const char* watermark;  // null for the naive reader
-  std::chrono::milliseconds pause;
-  bool is_control = false;
-  id place{};
+  const reader_kind* kind;
+  id last{};
+  id below{};
   std::vector<id> received{};
-  long went_back = 0;
-  bool has_reconnected = false;
+  long polls = 0, empty = 0, went_back = 0;
+  std::vector<long long> ages{};
 
-  bool is_used() const { return !flavour || std::strstr(table, "guarded") == nullptr; }
-
-  void read_once(session& server) {
-    const std::string select = std::string("SELECT id FROM ") + table + " WHERE id >";
-    std::vector<id> rows;
-    if (watermark != nullptr) {
-      // After a restart, a watermark may be lower while a transaction is prepared whose session had parallel workers.
-      const bool may_go_back =
-          has_reconnected && !server.run("SELECT gen_random_uuid() FROM pg_prepared_xacts").empty();
-      const id until = server.run(std::string("SELECT ") + watermark).front();
-      rows = server.run(select + "= '" + text(place) + "' AND id < '" + text(until) + "'");
-      went_back += until < place && !may_go_back;
-      place = std::max(place, until);
-    } else {
-      rows = server.run(select + " '" + text(place) + "' ORDER BY id");
-      if (!rows.empty()) place = rows.back();
-    }
-    received.insert(received.end(), rows.begin(), rows.end());
+  void connect(session& server) {
+    server.connect();
+    below = {};
+    for (const char* command : kind->session) server.run(command);
   }
 
-  // Reads until told to stop, and once more after it.
+  // Returns how many rows it has received.
+  std::size_t poll(session& server) {
+    if (kind->connects_anew) connect(server);
+    const std::size_t before = received.size();
+    for (std::string command : kind->poll) {
+      replace(command, "{last}", last);
+      replace(command, "{below}", below);
+      const std::vector<id> rows = server.run(command);
+      if (command.find("AS below") != std::string::npos) {
+        went_back += rows.front() < below;
+        below = rows.front();
+      } else if (!rows.empty()) {
+        received.insert(received.end(), rows.begin(), rows.end());
+        last = rows.back();
+      }
+    }
+    return received.size() - before;
+  }
+
+  void measure(std::size_t rows) {
+    using namespace std::chrono;
+    ++polls;
+    empty += rows == 0;
+    if (rows > 0)
+      ages.push_back(duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count() - time_of(last));
+  }
+  long long age(double share) {
+    if (ages.empty()) return 0;
+    std::sort(ages.begin(), ages.end());
+    return ages[static_cast<std::size_t>(share * static_cast<double>(ages.size() - 1))];
+  }
+
+  // Reads until told to stop, and then until nothing has come for a while. A reader that stays 100 ms behind reads the
+  // last rows when they are older than that. A session whose connection was lost can still hold the watermark back.
   void operator()(const std::atomic<bool>& reading) {
+    using namespace std::chrono_literals;
     session server;
-    for (bool finished = false; !finished;) {
+    for (int idle = 0; idle < 15;) {
       try {
-        server.connect();
-        while (reading) {
-          read_once(server);
-          std::this_thread::sleep_for(pause);
+        connect(server);
+        while (idle < 15) {
+          const std::size_t rows = poll(server);
+          if (reading) measure(rows);
+          idle = reading || rows > 0 ? 0 : idle + 1;
+          if (rows < 400) sleep_for(reading ? 2ms : 20ms);
         }
-        // A reader that stays 100 ms behind reads the last rows when they are older than that.
-        sleep_for(std::chrono::milliseconds(200));
-        read_once(server);
-        finished = true;
       } catch (const disconnected&) {
         ++reconnects;
-        has_reconnected = true;
       }
     }
   }
@@ -374,27 +446,22 @@ difference compare(const std::vector<id>& table, std::vector<id> received) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 4 || argc > 5) {
-    std::fputs("usage: check_watermark CONNINFO SEED SECONDS [flavour]\n", stderr);
+  if (argc < 4) {
+    std::fputs("usage: check_watermark CONNINFO SEED SECONDS [library|flavour [READER ...]]\n", stderr);
     return 2;
   }
   conninfo = argv[1];
-  flavour = argc == 5;
+  flavour = argc > 4 && std::strcmp(argv[4], "flavour") == 0;
+  const std::vector<std::string> only(argv + std::min(argc, 5), argv + argc);
   const std::uint64_t seed = std::strtoull(argv[2], nullptr, 10);
 
-  using namespace std::chrono_literals;
-  reader readers[] = {{"tight loop", "events", "comb_watermark()", 0ms},
-                      {"every 20 ms", "events", "comb_watermark()", 20ms},
-                      {"version 7, tight loop", "events_v7", "comb_watermark_v7()", 0ms},
-                      {"version 7, by comb_watermark()", "events_v7", "comb_watermark()", 5ms},
-                      {"hot ids", "events_hot", "hot_watermark()", 1ms},
-                      {"guarded", "events_guarded", "comb_watermark('100 ms')", 1ms},
-                      {"unguarded", "events_unguarded", "comb_watermark('100 ms')", 1ms, true},
-                      {"naive", "events", nullptr, 1ms, true}};
+  std::vector<reader> readers;
+  for (const reader_kind& kind : reader_kinds)
+    if (!(flavour && kind.needs_library) && (only.empty() || std::count(only.begin(), only.end(), kind.name) > 0))
+      readers.push_back({&kind});
   std::atomic<bool> reading{true};
   std::vector<std::thread> reading_threads;
-  for (reader& one : readers)
-    if (one.is_used()) reading_threads.emplace_back([&] { one(reading); });
+  for (reader& one : readers) reading_threads.emplace_back([&] { one(reading); });
   reading_threads.emplace_back([&] { read_in_function(reading); });
 
   std::vector<std::thread> writing_threads;
@@ -408,19 +475,23 @@ int main(int argc, char** argv) {
   session server;
   server.connect();
   bool right = true;
-  const auto report = [&](const char* name, const char* table, const std::vector<id>& received, long went_back) {
+  const auto is_right = [&](const char* name, const char* table, const std::vector<id>& received) {
     const std::vector<id> rows = server.run(std::string("SELECT id FROM ") + table + " ORDER BY id");
     const difference found = compare(rows, received);
-    std::printf("%s: %zu rows, %ld lost, %ld repeated, %ld unknown, %ld times back\n", name, rows.size(), found.lost,
-                found.repeated, found.unknown, went_back);
-    return !rows.empty() && found.lost + found.unknown + (flavour ? 0 : found.repeated + went_back) == 0;
+    std::printf("%s: %zu rows, %ld lost, %ld repeated, %ld unknown", name, rows.size(), found.lost, found.repeated,
+                found.unknown);
+    return !rows.empty() && found.lost + found.unknown + found.repeated == 0;
   };
-  for (const reader& one : readers) {
-    if (!one.is_used()) continue;
-    const bool exact = report(one.name, one.table, one.received, one.went_back);
-    right &= exact || one.is_control;
+  for (reader& one : readers) {
+    const bool exact = is_right(one.kind->name, one.kind->table, one.received);
+    std::printf("; %ld polls, %ld empty, %ld times back", one.polls, one.empty, one.went_back);
+    if (std::strcmp(one.kind->table, tables[hot]) != 0)
+      std::printf("; age %lld ms, p99 %lld ms", one.age(0.5), one.age(0.99));
+    std::puts("");
+    right &= (exact && one.went_back == 0) || one.kind->is_control;
   }
-  right &= report("in a function", "events", server.run("SELECT id FROM seen"), 0);
+  right &= is_right("in a function", "events", server.run("SELECT id FROM seen"));
+  std::puts("");
   std::printf("%ld transactions, %ld ids refused, %ld connections lost\n", transactions.load(), refused.load(),
               reconnects.load());
   return right ? 0 : 1;

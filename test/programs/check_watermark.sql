@@ -3,6 +3,11 @@ CREATE EXTENSION comb;
 CREATE TABLE events (id uuid PRIMARY KEY DEFAULT comb_uuid(), writer int NOT NULL);
 CREATE TABLE events_v7 (id uuid PRIMARY KEY DEFAULT comb_uuid_v7(), writer int NOT NULL);
 CREATE TABLE events_hot (id uuid PRIMARY KEY DEFAULT hot_uuid(7), writer int NOT NULL);
+CREATE TABLE events_parts (id uuid PRIMARY KEY DEFAULT comb_uuid(), writer int NOT NULL) PARTITION BY RANGE (id);
+CREATE TABLE events_parts_rest PARTITION OF events_parts DEFAULT;
+SELECT format('CREATE TABLE events_parts_%s PARTITION OF events_parts FOR VALUES FROM (%L) TO (%L)', n,
+              comb_boundary(now() + n * interval '300 ms'), comb_boundary(now() + (n + 1) * interval '300 ms'))
+FROM generate_series(1, 100) AS n \gexec
 
 -- Guards refuse ids that readers could miss: none that a transaction makes itself, and of those that clients bring, all
 -- that come later than the lateness. The last table shows what readers miss without a guard.
@@ -37,6 +42,59 @@ BEGIN
         IF random() < 0.5 THEN RAISE division_by_zero; END IF;
     EXCEPTION WHEN division_by_zero THEN NULL;
     END;
+END
+$$;
+
+-- What readers call: views, functions around the watermark, and around the whole query.
+CREATE VIEW feed AS SELECT * FROM events WHERE id < (SELECT comb_watermark());
+CREATE VIEW feed_by_time AS
+SELECT *, comb_timestamp(id) AS created_at FROM events
+WHERE comb_timestamp(id) < comb_timestamp((SELECT comb_watermark()));
+CREATE VIEW feed_of_two AS
+SELECT id FROM events WHERE id < comb_watermark() UNION ALL SELECT id FROM events_v7 WHERE id < comb_watermark();
+CREATE VIEW events_of_two AS SELECT id FROM events UNION ALL SELECT id FROM events_v7;
+CREATE MATERIALIZED VIEW materialized AS SELECT id FROM events WHERE id < comb_watermark();
+CREATE ROLE reader;
+GRANT SELECT ON events_v7 TO reader;
+ALTER TABLE events_v7 ENABLE ROW LEVEL SECURITY;
+CREATE POLICY feed ON events_v7 FOR SELECT TO reader USING (id < comb_watermark());
+CREATE TABLE numbers_read (n int);
+CREATE FUNCTION sql_watermark() RETURNS uuid LANGUAGE sql STABLE AS 'SELECT comb_watermark()';
+CREATE FUNCTION wrapper() RETURNS uuid LANGUAGE plpgsql AS $$ BEGIN RETURN comb_watermark(); END $$;
+CREATE FUNCTION wrapper_with_loop() RETURNS uuid LANGUAGE plpgsql AS $$
+DECLARE
+    found record;
+BEGIN
+    FOR found IN SELECT comb_watermark() AS id LOOP
+        RETURN found.id;
+    END LOOP;
+END
+$$;
+CREATE FUNCTION stable_feed(last uuid) RETURNS TABLE (id uuid) LANGUAGE plpgsql STABLE AS $$
+BEGIN
+    RETURN QUERY SELECT e.id FROM events e WHERE e.id > last AND e.id < comb_watermark() ORDER BY e.id LIMIT 2000;
+END
+$$;
+CREATE FUNCTION volatile_feed(last uuid) RETURNS TABLE (id uuid) LANGUAGE plpgsql AS $$
+BEGIN
+    RETURN QUERY SELECT e.id FROM events e WHERE e.id > last AND e.id < comb_watermark() ORDER BY e.id LIMIT 2000;
+END
+$$;
+CREATE FUNCTION open_feed(name refcursor, last uuid) RETURNS refcursor LANGUAGE plpgsql AS $$
+BEGIN
+    OPEN name FOR SELECT id FROM events WHERE id > last AND id < comb_watermark() ORDER BY id LIMIT 2000;
+    RETURN name;
+END
+$$;
+CREATE FUNCTION fetch_ids(name refcursor, rows int) RETURNS SETOF uuid LANGUAGE plpgsql AS $$
+DECLARE
+    id uuid;
+BEGIN
+    FOR i IN 1 .. rows LOOP
+        FETCH name INTO id;
+        EXIT WHEN NOT FOUND;
+        RETURN NEXT id;
+    END LOOP;
 END
 $$;
 

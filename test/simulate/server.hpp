@@ -243,6 +243,9 @@ struct world {
   }
   static bool has_had_workers() { return self().has_had_workers; }
 
+  static extent snapshot() { return {}; }
+  static bool takes_samples() { return false; }
+
   static void lock_prepared(stamp bound) {
     pause();
     may_raise_error();

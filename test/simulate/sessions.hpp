@@ -100,7 +100,7 @@ inline void mark() {
   if (at.recovers) return;
   answer_alone([] {
     tell("requests a watermark");
-    const stamp watermark = session().watermark();
+    const stamp watermark = session().take_sample().watermark;
     tell("receives watermark ", watermark);
     promise.watermark_returned(watermark);
   });

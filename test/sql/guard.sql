@@ -45,7 +45,7 @@ CREATE TABLE given (id uuid);
 INSERT INTO given VALUES (:'earlier');
 SELECT outcome('INSERT INTO events SELECT id FROM given');
 
--- Within a millisecond, ids of version 7 are compared with a watermark of version 7.
+-- An id of version 7 is above the watermark of its millisecond.
 SELECT outcome(format('INSERT INTO events VALUES (%L)', overlay(id::text PLACING '7000-8' FROM 15 FOR 6)))
 FROM comb_uuid() AS id;
 

@@ -18,9 +18,8 @@ SELECT comb_watermark() AS released \gset
 SELECT count(*) FILTER (WHERE id < :'released') AS below, count(*) FROM made;
 SELECT :'held'::uuid >= :'watermark' AS held, :'released'::uuid > :'held' AS released;
 
--- The labels and the time of watermarks.
-SELECT comb_watermark()::text ~ '^.{14}4.{4}[89ab]' AS version_4,
-       comb_watermark_v7()::text ~ '^.{14}7.{4}[89ab]' AS version_7;
+-- The label and the time of a watermark.
+SELECT comb_watermark()::text ~ '^.{14}4.{4}[89ab]' AS version_4;
 SELECT comb_timestamp(comb_watermark()) BETWEEN now() - interval '1 minute' AND clock_timestamp() AS recent;
 
 -- hot_watermark() is above the hot ids of all shards.
@@ -28,77 +27,69 @@ SELECT hot_uuid(-1) AS before \gset
 SELECT hot_watermark() AS watermark \gset
 SELECT :'before'::uuid < :'watermark' AS before, :'watermark' < hot_uuid(0) AS after, hot_shard(:'watermark') AS shard;
 
--- A statement that requests a watermark must read no table. System catalogs are allowed.
-CREATE TABLE places (reader text PRIMARY KEY, place uuid);
-CREATE VIEW latest AS SELECT comb_watermark() AS watermark;
+-- One statement reads what is complete, in whatever form it is written.
+CREATE VIEW feed AS SELECT * FROM made WHERE id < comb_watermark();
 CREATE FUNCTION latest() RETURNS uuid LANGUAGE sql AS 'SELECT comb_watermark()';
-INSERT INTO places VALUES ('a', comb_watermark());
-INSERT INTO places SELECT 'a', watermark FROM latest ON CONFLICT (reader) DO UPDATE SET place = excluded.place;
-SELECT place > :'released' AS later FROM places;
-SELECT count(*) FROM latest, generate_series(1, 2);
-SELECT count(comb_watermark()) FROM pg_catalog.pg_class WHERE relname = 'pg_class';
-
--- OLD and NEW are not read, neither by the query of a materialized view nor by a rule.
-CREATE MATERIALIZED VIEW taken AS SELECT comb_watermark() AS watermark;
-SELECT watermark AS first FROM taken \gset
-REFRESH MATERIALIZED VIEW taken;
-SELECT watermark > :'first' AS later FROM taken;
-CREATE TABLE log (reader text, place uuid);
-CREATE RULE logged AS ON INSERT TO places DO ALSO INSERT INTO log VALUES ('any', comb_watermark());
-INSERT INTO places VALUES ('b', comb_watermark());
-SELECT * FROM log WHERE place < (SELECT place FROM places WHERE reader = 'a');
-DROP RULE logged ON places;
-CREATE RULE logged AS ON INSERT TO places DO ALSO INSERT INTO log VALUES (NEW.reader, comb_watermark());
-INSERT INTO places VALUES ('c', comb_watermark());
-SELECT reader FROM log ORDER BY reader;
-DROP RULE logged ON places;
-
-\set VERBOSITY sqlstate
-CREATE RULE logged AS ON UPDATE TO places DO ALSO INSERT INTO log VALUES (OLD.reader, comb_watermark());
-UPDATE places SET place = NULL;
-DROP RULE logged ON places;
-CREATE MATERIALIZED VIEW reading AS SELECT id FROM made WHERE id < comb_watermark() WITH NO DATA;
-REFRESH MATERIALIZED VIEW reading;
-DROP MATERIALIZED VIEW reading;
-MERGE INTO places USING (VALUES ('b')) AS v (reader) ON places.reader = v.reader
-  WHEN MATCHED THEN UPDATE SET place = comb_watermark();
-WITH w AS MATERIALIZED (SELECT comb_watermark() AS w) MERGE INTO places USING w ON place = w.w
-  WHEN NOT MATCHED THEN INSERT VALUES ('d', w.w);
-SELECT count(*) FROM made AS old WHERE id < comb_watermark();
-DELETE FROM places USING (SELECT comb_watermark() AS w) AS w WHERE place < w;
-INSERT INTO places SELECT 'e', comb_watermark() RETURNING (SELECT count(*) FROM made);
+CREATE FUNCTION wrapper() RETURNS uuid LANGUAGE plpgsql AS 'BEGIN RETURN comb_watermark(); END';
 SELECT count(*) FROM made WHERE id < comb_watermark();
 SELECT count(*) FROM made WHERE id < (SELECT comb_watermark());
 SELECT count(*) FROM made, comb_watermark() AS w WHERE id < w;
-SELECT count(*) FROM made, latest WHERE id < watermark;
 SELECT count(*) FROM made WHERE id < latest();
-SELECT comb_watermark(), (SELECT max(n) FROM made);
-SELECT (SELECT max(n) FROM made) ORDER BY comb_watermark();
-SELECT (SELECT max(n) FROM made) LIMIT length(comb_watermark()::text);
-SELECT comb_watermark(), ARRAY(SELECT n FROM made);
-SELECT comb_watermark() UNION ALL SELECT id FROM made;
-SELECT id FROM made EXCEPT SELECT comb_watermark_v7();
-WITH w AS (SELECT comb_watermark()) SELECT count(*) FROM made, w;
-WITH w AS MATERIALIZED (SELECT n FROM made) SELECT comb_watermark();
-WITH w AS MATERIALIZED (SELECT n FROM made) SELECT comb_watermark(), (SELECT count(*) FROM w);
-SELECT comb_watermark() WHERE EXISTS (SELECT FROM made);
+SELECT count(*) FROM made WHERE id < wrapper();
+SELECT count(*) FROM feed;
+SELECT count(*) FROM made WHERE id < comb_watermark(interval '0');
+SELECT n FROM made WHERE id < comb_watermark('1 day');
+PREPARE reading AS SELECT count(*) FROM made WHERE id < $1;
+EXECUTE reading(comb_watermark());
+COPY (SELECT n FROM feed ORDER BY id) TO STDOUT;
+CREATE TABLE places (reader text PRIMARY KEY, place uuid);
+INSERT INTO places SELECT 'a', max(id::text)::uuid FROM feed;
 UPDATE places SET place = comb_watermark();
-DELETE FROM places WHERE place < comb_watermark();
-INSERT INTO places SELECT n::text, comb_watermark() FROM made;
-INSERT INTO places SELECT reader, comb_watermark() FROM places;
-PREPARE reading AS SELECT count(*) FROM made WHERE id < comb_watermark();
-EXECUTE reading;
-\set VERBOSITY default
-SELECT count(*) FROM made WHERE id < comb_watermark();
-SELECT count(*) FROM made WHERE id < hot_watermark();
+SELECT count(*) FROM made, places WHERE id < place;
 
--- Repeatable read and serializable raise an error, because a snapshot older than the call would miss rows.
+-- All calls of a statement return the same id, also in functions and while ids are made.
+SELECT count(DISTINCT (comb_watermark(), latest(), wrapper(), (SELECT comb_watermark()))) FROM generate_series(1, 100)
+WHERE comb_uuid() IS NOT NULL;
+
+-- A transaction of REPEATABLE READ gets a watermark for its snapshot.
 BEGIN ISOLATION LEVEL REPEATABLE READ;
-SELECT comb_watermark();
-ROLLBACK;
+SELECT count(*) FROM feed;
+SELECT count(*) FROM feed;
+COMMIT;
 BEGIN ISOLATION LEVEL SERIALIZABLE;
-SELECT comb_watermark_v7();
-ROLLBACK;
+SELECT count(*) FROM feed;
+COMMIT;
+
+-- The plan can be parallel if the call is in a subquery.
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SET min_parallel_table_scan_size = 0;
+SET enable_indexscan = off;
+SET enable_bitmapscan = off;
+SET enable_indexonlyscan = off;
+CREATE FUNCTION is_parallel(query text) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+    line text;
+BEGIN
+    FOR line IN EXECUTE 'EXPLAIN ' || query LOOP
+        IF line ~ 'Parallel Seq Scan' THEN RETURN true; END IF;
+    END LOOP;
+    RETURN false;
+END
+$$;
+SELECT is_parallel('SELECT count(*) FROM made WHERE id < (SELECT comb_watermark())') AS subquery,
+       is_parallel('SELECT count(*) FROM made WHERE id < comb_watermark()') AS bare;
+SELECT count(*) FROM made WHERE id < (SELECT comb_watermark());
+-- A wrong label takes the call to the workers.
+ALTER FUNCTION wrapper() PARALLEL SAFE;
+SET parallel_leader_participation = off;
+SELECT count(*) FROM made WHERE id < wrapper();
+RESET ALL;
+
+-- On a connection of Citus to a shard, the transactions of the coordinator are not known.
+SET application_name = 'citus_internal gpid=10000000001';
+SELECT count(*) FROM made WHERE id < comb_watermark();
+RESET application_name;
 
 -- A transaction that failed and has ended does not hold the watermark back. One that has rolled back to a savepoint
 -- still does.
@@ -126,7 +117,6 @@ SELECT comb_watermark() AS released \gset
 SELECT n FROM made WHERE id >= :'held' AND id < :'released';
 RESET comb.monotonicity;
 
-DROP FUNCTION latest();
-DROP VIEW latest;
-DROP MATERIALIZED VIEW taken;
-DROP TABLE made, places, log;
+DROP FUNCTION latest(), wrapper(), is_parallel(text);
+DROP VIEW feed;
+DROP TABLE made, places;

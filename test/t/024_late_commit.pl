@@ -45,7 +45,7 @@ my $in_workers = 'SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET 
 $node->safe_psql('postgres', 'CREATE TABLE numbers AS SELECT n FROM generate_series(1, 1000) AS n; ANALYZE numbers');
 for my $case (
 	[ 'SELECT', 'comb_uuid()', 'comb_watermark()' ],
-	[ 'SELECT', 'comb_uuid_v7()', 'comb_watermark_v7()' ],
+	[ 'SELECT', 'comb_uuid_v7()', 'comb_watermark()' ],
 	[ 'SELECT', 'hot_uuid(7)', 'hot_watermark()' ],
 	[ 'SET comb.monotonicity = session', 'comb_uuid()', 'comb_watermark()' ],
 	[ $in_workers, '(SELECT comb_uuid() FROM numbers WHERE n = 7)', 'comb_watermark()' ])

@@ -1,6 +1,6 @@
 // The order of ids over all sessions of a server. The rules are here, without PostgreSQL: a *world* surrounds them. The
-// server's world is src/pg/order/world.hpp. The world of test/simulate stops sessions at each step and explores what can
-// happen between two steps.
+// server's world is src/pg/order/world.hpp. The world of test/simulate stops sessions at each step and explores what
+// can happen between two steps.
 //
 // The sequence
 //   - A stamp is the clock's reading, or one more than the last stamp of the server if the clock has not passed it.
@@ -15,7 +15,8 @@
 //   - A transaction *announces* a lower bound of its stamps before it takes the first one. Its announcement
 //     *holds* until the transaction's locks are released.
 //   - The watermark is a new stamp of the server's sequence, or the lowest bound that holds, if that is lower. It is
-//     never less than one that was returned before.
+//     never less than one that was taken before.
+//   - A statement uses a watermark that is right for its snapshot: samples.hpp.
 //
 //   a transaction                          a watermark
 //   1. announces                           3. takes a stamp
@@ -48,6 +49,8 @@
 //   has_had_workers() -> bool                   whether this process was ever the leader of parallel workers
 //   running_tag(place) -> int                   a tag of the transaction whose locks the process of a place holds,
 //                                               or -1
+//   snapshot() -> extent                        how far a new snapshot sees
+//   takes_samples() -> bool                     whether this process can take snapshots for samples now
 //   lock_prepared(stamp), read_prepared(f)      keeps the bound of a transaction that is being prepared until it is
 //                                               visible, and calls f(transaction, bound) for each that is kept
 //   warn_of_restart(last, now), warn_of_clock(last, now), save_failed(error)
@@ -56,9 +59,11 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <iterator>
 #include <utility>
 
 #include "generator.hpp"
+#include "samples.hpp"
 
 namespace comb {
 
@@ -133,6 +138,8 @@ struct server_watermarks {
   // the two are equal, no search is needed.
   atomic<std::uint64_t> prepared{1};
   atomic<std::uint64_t> none_prepared{0};
+
+  server_samples samples;
 };
 
 // ---------------------------------------------------------------------------------------------------------------
@@ -164,26 +171,36 @@ struct session {
     return admitted;
   }
 
-  // Returns the stamp below which no row appears any more, of those that transactions have stamped themselves.
-  stamp watermark() {
-    server_sequence& server = *World::server();
-    start(server);
+  // Returns the stamp below which no row appears that a snapshot does not see, of the rows that transactions have
+  // stamped themselves. Returns 0 if no sample is known that is right for the snapshot.
+  //
+  // A snapshot that sees as far as an earlier one of this session gets a watermark at least as high, because the
+  // sample of the last answer is kept.
+  stamp watermark_for(extent snapshot) {
+    const sample newest = take_sample();
+    sample_choice choice(snapshot, newest.times_set_back);
+    choice.consider(last_answer);
+    choice.consider_all(recent_samples);
+    if (choice.best().watermark < newest.watermark) {
+      World::with_lock([&] {
+        for (const auto& level : World::watermarks().samples.kept) choice.consider_all(level);
+      });
+    }
+    if (choice.best().watermark != stamp{}) last_answer = choice.best();
+    return choice.best().watermark;
+  }
+
+  // Takes a sample, for this session and others. The planner does before a statement takes its snapshot, so that the
+  // statement finds a fresh one.
+  sample take_sample() {
     auto& watermarks = World::watermarks();
-    const std::uint64_t times_set_back = watermarks.times_set_back.load();
-    const stamp before = watermarks.highest.load();
-    const stamp taken = take(server, World::clock(), usual_step);
-    World::fence();
-    stamp lowest = taken;
-    each_announcement(lowest, [&](announcement announced, int) { lowest = bound_of(announced); });
-    // After the announcements, so that a transaction that is prepared meanwhile is found in one of the two.
-    each_prepared([&](auto, stamp bound) { lowest = std::min(lowest, bound); });
-    World::with_lock([&] {
-      if (watermarks.times_set_back.load(std::memory_order_relaxed) != times_set_back) return;
-      // A bound can be less than an earlier watermark, because it is computed some time before it is announced.
-      lowest = std::max(lowest, before);
-      raise(watermarks.highest, lowest);
-    });
-    return lowest;
+    sample taken;
+    taken.times_set_back = watermarks.times_set_back.load();
+    take_watermark(taken);
+    taken.seen = World::snapshot();  // after the watermark
+    recent_samples[sample_count++ % std::size(recent_samples)] = taken;
+    World::with_lock([&] { watermarks.samples.keep(taken); });
+    return taken;
   }
 
   // Keeps the bound of a transaction that is being prepared, and then raises the count. The announcement holds until
@@ -255,6 +272,30 @@ struct session {
 
  private:
   // -------------------------------------------------------------------------------------------------------------
+  // The watermark.
+
+  // Takes a stamp, and the watermark: below it no row appears that is not visible to each snapshot taken from then on.
+  void take_watermark(sample& to) {
+    server_sequence& server = *World::server();
+    start(server);
+    auto& watermarks = World::watermarks();
+    const stamp before = watermarks.highest.load();
+    to.taken = take(server, World::clock(), usual_step);
+    World::fence();
+    stamp lowest = to.taken;
+    each_announcement(lowest, [&](announcement announced, int) { lowest = bound_of(announced); });
+    // After the announcements, so that a transaction that is prepared meanwhile is found in one of the two.
+    each_prepared([&](auto, stamp bound) { lowest = std::min(lowest, bound); });
+    World::with_lock([&] {
+      if (watermarks.times_set_back.load(std::memory_order_relaxed) != to.times_set_back) return;
+      // A bound can be less than an earlier watermark, because it is computed some time before it is announced.
+      lowest = std::max(lowest, before);
+      raise(watermarks.highest, lowest);
+    });
+    to.watermark = lowest;
+  }
+
+  // -------------------------------------------------------------------------------------------------------------
   // The next stamp.
 
   // The stamp is returned after its window was saved. A server that is killed afterwards starts above it.
@@ -302,8 +343,8 @@ struct session {
       if (restarted) forget_highest_watermark();
       if (has_failed(server.saved.load(std::memory_order_relaxed)))
         save_again(server, now, units_per_ms);
-      else
-        save(server);
+      else if (save(server) == 0 && World::takes_samples())
+        take_sample();  // so that readers find one from each window
     }
     if (restarted) World::warn_of_restart(last, next);
   }
@@ -533,6 +574,9 @@ struct session {
   stamp admitted{};             // admitted_from() of the transaction `admitted_in`
   std::uint32_t admitted_in = 0;
   bool own_clock_was_reported = false;
+  sample recent_samples[4]{};  // of this session, because others can keep the shared ones of a period
+  unsigned sample_count = 0;
+  sample last_answer{};
 };
 
 }  // namespace comb

@@ -45,21 +45,15 @@ std::uint64_t trigger_lateness(FunctionCallInfo fcinfo, const TriggerData& call)
 struct kind {
   const char* guard;
   const char* watermark;
-  // The lowest id of a stamp, among the ids with the version of `like`. Watermarks have version 4, or 7 for tables with
-  // ids of version 7 alone, so both are compared as the watermark compares them.
-  uuid (*lowest_id)(stamp from, const uuid& like);
+  uuid (*lowest_id)(stamp from);  // the id that a watermark of this stamp is
   sys_micros (*time_in)(const uuid& id);
 };
 
 constexpr kind comb_ids = {"comb_guard", "comb_watermark",
-                           [](stamp from, const uuid& like) {
-                             return uuid_from_stamp(from, has_version(like, version::v7) ? version::v7 : version::v4,
-                                                    0);
-                           },
-                           comb_timestamp_micros};
+                           [](stamp from) { return uuid_from_stamp(from, version::v4, 0); }, comb_timestamp_micros};
 
-constexpr kind hot_ids = {"hot_guard", "hot_watermark",
-                          [](stamp from, const uuid&) { return hot_uuid_from_stamp(from, 0, 0); }, hot_timestamp};
+constexpr kind hot_ids = {"hot_guard", "hot_watermark", [](stamp from) { return hot_uuid_from_stamp(from, 0, 0); },
+                          hot_timestamp};
 
 // Whether the sequence was set back since the transaction took its first stamp. In session order that cannot be told.
 bool was_set_back() {
@@ -89,13 +83,13 @@ bool was_set_back() {
 void check(const TriggerData& call, int column, const uuid& id, std::uint64_t lateness, const kind& of) {
   const stamp from = admitted_from();
   const stamp lowest = earlier(from, lateness);
-  if (id < of.lowest_id(lowest, id)) refuse(call, column, id, of, lowest, true);
-  if (id < of.lowest_id(from + units_per_day, id)) [[likely]]
+  if (id < of.lowest_id(lowest)) refuse(call, column, id, of, lowest, true);
+  if (id < of.lowest_id(from + units_per_day)) [[likely]]
     return;
   // A transaction can last for days, and the sequence can be ahead of the clock.
   const stamp last = attached.sequence->last.load(std::memory_order_relaxed);
   const stamp highest = std::max({from, last, clock_stamp()}) + units_per_day;
-  if (id >= of.lowest_id(highest, id)) refuse(call, column, id, of, highest, false);
+  if (id >= of.lowest_id(highest)) refuse(call, column, id, of, highest, false);
 }
 
 Datum guard(FunctionCallInfo fcinfo, const kind& of) {

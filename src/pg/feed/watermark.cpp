@@ -1,47 +1,59 @@
-// comb_watermark(), comb_watermark_v7(), hot_watermark(), comb_watermark_holders(): up to which id a table can be read
-// without gaps. comb/order.hpp describes how the watermark is found.
+// comb_watermark(), hot_watermark(), comb_watermark_holders(): up to which id a table can be read without gaps.
+// comb/order.hpp and comb/samples.hpp describe how the watermark is found, statement.cpp for which snapshot.
 #include "watermark.hpp"
+
+#include <string_view>
 
 #include "comb/hot.hpp"
 #include "datum.hpp"
 #include "order/shared_memory.hpp"
 #include "order/world.hpp"
 #include "postgres.hpp"
+#include "statement.hpp"
 #include "timestamptz.hpp"
 
 namespace comb::pg {
 
 namespace {
 
-void check_recovery(const char* function) {
+void check_recovery() {
   if (!RecoveryInProgress()) return;
   ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("recovery is in progress"),
-          errhint("Call %s() on the primary, then pg_current_wal_insert_lsn(), and read here when "
-                  "pg_last_wal_replay_lsn() has reached it.",
-                  function));
+          errhint("Store the watermark in a row on the primary, and read here up to the watermark in that row."));
 }
 
-void check_isolation(const char* function) {
-  if (!IsolationUsesXactSnapshot()) return;
-  ereport(
-      ERROR, errcode(ERRCODE_INVALID_TRANSACTION_STATE),
-      errmsg("%s() needs the isolation level READ COMMITTED", function),
-      errdetail("All statements of this transaction use one snapshot, which was taken before the watermark and does "
-                "not see all rows below it."));
+// Where the call reads another snapshot than the statement does, or another server's.
+void check_place(const char* function) {
+  if (IsParallelWorker())
+    ereport(ERROR, errcode(ERRCODE_INVALID_TRANSACTION_STATE),
+            errmsg("%s() cannot be called in a parallel worker", function),
+            errhint("Declare the function that calls it PARALLEL RESTRICTED."));
+  constexpr std::string_view citus = "citus_internal";
+  if (application_name != nullptr && strncmp(application_name, citus.data(), citus.size()) == 0)
+    ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+            errmsg("%s() was called by Citus on the server of a shard", function),
+            errdetail("This server does not know the transactions of the coordinator."),
+            errhint("Write (SELECT %s()), which Citus evaluates on the coordinator.", function));
 }
 
-// Returns the stamp below which no row appears any more. Raises an error where there is none: in recovery, without
-// shared memory, and in a transaction whose statements share a snapshot.
-stamp take_watermark(const char* function) {
-  check_recovery(function);
-  check_isolation(function);
+stamp watermark_of_statement(const char* function) {
+  check_recovery();
+  check_place(function);
   require_shared_memory(function);
-  return this_session.watermark();
+  return statement_watermark();
 }
 
 stamp late_watermark(FunctionCallInfo fcinfo, const char* function) {
   const std::uint64_t lateness = lateness_units(PG_GETARG_INTERVAL_P(0));
-  return earlier(take_watermark(function), lateness);
+  return earlier(watermark_of_statement(function), lateness);
+}
+
+// The nil uuid if no watermark is known yet.
+Datum watermark_result(stamp watermark) {
+  return uuid_result(watermark == stamp{} ? uuid{} : uuid_from_stamp(watermark, version::v4, 0));
+}
+Datum hot_watermark_result(stamp watermark) {
+  return uuid_result(watermark == stamp{} ? uuid{} : hot_uuid_from_stamp(watermark, 0, 0));
 }
 
 // A transaction without an xid has written nothing.
@@ -66,20 +78,20 @@ std::uint64_t lateness_units(const Interval* lateness) {
 
 void init_watermark() { RegisterXactCallback(at_prepare, nullptr); }
 
-COMB_FUNCTION(comb_watermark) { return uuid_result(uuid_from_stamp(take_watermark("comb_watermark"), version::v4, 0)); }
+COMB_FUNCTION(comb_watermark) { return watermark_result(watermark_of_statement("comb_watermark")); }
 
-COMB_FUNCTION(comb_watermark_lateness) {
-  return uuid_result(uuid_from_stamp(late_watermark(fcinfo, "comb_watermark"), version::v4, 0));
-}
+COMB_FUNCTION(comb_watermark_lateness) { return watermark_result(late_watermark(fcinfo, "comb_watermark")); }
 
-COMB_FUNCTION(comb_watermark_v7) {
-  return uuid_result(uuid_from_stamp(take_watermark("comb_watermark_v7"), version::v7, 0));
-}
+COMB_FUNCTION(hot_watermark) { return hot_watermark_result(watermark_of_statement("hot_watermark")); }
 
-COMB_FUNCTION(hot_watermark) { return uuid_result(hot_uuid_from_stamp(take_watermark("hot_watermark"), 0, 0)); }
+COMB_FUNCTION(hot_watermark_lateness) { return hot_watermark_result(late_watermark(fcinfo, "hot_watermark")); }
 
-COMB_FUNCTION(hot_watermark_lateness) {
-  return uuid_result(hot_uuid_from_stamp(late_watermark(fcinfo, "hot_watermark"), 0, 0));
+// In READ COMMITTED, a statement takes its snapshot after it was planned. So a sample that the planner takes is right
+// for it, and almost as fresh as can be.
+COMB_FUNCTION(comb_watermark_support) {
+  auto* request = as<Node>(PG_GETARG_POINTER(0));
+  if (IsA(request, SupportRequestSimplify) && server_world::takes_samples() && try_attach()) this_session.take_sample();
+  PG_RETURN_DATUM(0);
 }
 
 // A row for each running or prepared transaction that has announced a bound.
@@ -88,7 +100,7 @@ COMB_FUNCTION(comb_watermark_holders) {
     int pid;
     stamp bound;
   };
-  check_recovery("comb_watermark");
+  check_recovery();
   require_shared_memory("comb_watermark_holders");
   InitMaterializedSRF(fcinfo, 0);
   auto* result = as<ReturnSetInfo>(fcinfo->resultinfo);

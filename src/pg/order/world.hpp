@@ -11,6 +11,7 @@
 #include "delay.hpp"
 #include "postgres.hpp"
 #include "prepared.hpp"
+#include "snapshots.hpp"
 
 namespace comb::pg {
 
@@ -67,6 +68,14 @@ struct server_world {
   static int place() {
     random_delay();
     return process_number(MyProc->lockGroupLeader != nullptr ? MyProc->lockGroupLeader : MyProc);
+  }
+  static extent snapshot() {
+    random_delay();
+    return new_snapshot();
+  }
+  // A snapshot that is not the first of the process at this moment needs no care.
+  static bool takes_samples() {
+    return IsTransactionState() && ActiveSnapshotSet() && !IsParallelWorker() && !RecoveryInProgress();
   }
   static bool has_had_workers() { return MyProc->lockGroupLeader != nullptr; }
   static atomic<announcement>& announced(int place);
@@ -125,7 +134,8 @@ static_assert(offsetof(server_watermarks<server_world>, times_set_back) == 0 &&
               offsetof(server_watermarks<server_world>, highest) == 8 &&
               offsetof(server_watermarks<server_world>, prepared) == 16 &&
               offsetof(server_watermarks<server_world>, none_prepared) == 24 &&
-              offsetof(shared_watermarks, server) == 0 && offsetof(shared_watermarks, places) == 128);
+              offsetof(server_watermarks<server_world>, samples) == 32 && sizeof(server_samples) == 5760 &&
+              offsetof(shared_watermarks, server) == 0 && offsetof(shared_watermarks, places) == 5888);
 #pragma GCC diagnostic pop
 
 inline server_watermarks<server_world>& server_world::watermarks() { return attached.watermarks->server; }

@@ -1,0 +1,85 @@
+// Which watermark is right for a statement that already has its snapshot.
+//
+// A *sample* is a watermark, and how far a snapshot sees that was taken after it. All rows below the watermark are
+// visible to that snapshot, and so to each other snapshot that sees at least as far.
+//
+//   a sample                          a statement
+//   1. takes a watermark              3. takes its snapshot
+//   2. takes a snapshot               4. uses a watermark whose step 2 was not after its step 3
+//
+// Samples are kept for as long as statements and transactions run, spaced in time: on level k, eight of them, each in a
+// period of 4 ms * 2^k of its own. So a snapshot of any age up to an hour finds one that is at most about an eighth of
+// that age older.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "generator.hpp"
+
+namespace comb {
+
+// How far a snapshot sees: it sees all transactions with an id below `end` as ended, except for `running` of them.
+//
+// Of two snapshots with the same end, the later one has fewer running transactions or the same ones, because no new
+// transaction gets an id below the end. So the snapshots of a server are totally ordered.
+struct extent {
+  std::uint64_t end = 0;
+  std::uint32_t running = 0;
+};
+
+// Whether a snapshot sees all that another one sees.
+constexpr bool sees_as_far(extent one, extent other) {
+  return one.end > other.end || (one.end == other.end && one.running <= other.running);
+}
+
+struct sample {
+  stamp watermark{};
+  stamp taken{};
+  std::uint64_t times_set_back = 0;  // the sequence, before the watermark was taken
+  extent seen{};
+};
+
+// The samples that all sessions share. They are read and changed under World::with_lock().
+struct server_samples {
+  static constexpr int levels = 18;
+  static constexpr int slots = 8;
+  static constexpr int finest_bits = 18;  // 4 ms in units of a stamp
+
+  sample kept[levels][slots];
+
+  // Keeps a sample on the levels whose present period has none yet. A level has one if the finer level has.
+  void keep(const sample& taken) {
+    for (int level = 0; level < levels; ++level) {
+      const std::uint64_t period = taken.taken.units >> (finest_bits + level);
+      sample& slot = kept[level][period % slots];
+      if (slot.taken.units >> (finest_bits + level) == period && slot.times_set_back == taken.times_set_back) return;
+      slot = taken;
+    }
+  }
+};
+
+// The best of some samples for a snapshot that sees `seen`, and for a sequence that was set back so many times.
+class sample_choice {
+ public:
+  sample_choice(extent seen, std::uint64_t times_set_back) : seen_(seen), times_set_back_(times_set_back) {}
+
+  void consider(const sample& each) {
+    if (each.times_set_back == times_set_back_ && each.watermark > best_.watermark && sees_as_far(seen_, each.seen))
+      best_ = each;
+  }
+  template <class Samples>
+  void consider_all(const Samples& samples) {
+    for (const sample& each : samples) consider(each);
+  }
+
+  // Its watermark is 0 if no sample is right.
+  const sample& best() const { return best_; }
+
+ private:
+  extent seen_;
+  std::uint64_t times_set_back_;
+  sample best_;
+};
+
+}  // namespace comb

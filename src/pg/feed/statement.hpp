@@ -1,0 +1,15 @@
+// The watermark of a statement.
+#pragma once
+
+#include "comb/generator.hpp"
+
+namespace comb::pg {
+
+// The stamp below which no row appears any more that the statement does not see which calls this, or 0 if none is known
+// yet. All calls of a statement return the same stamp. Shared memory must be attached.
+stamp statement_watermark();
+
+// Installs the hook that tells which queries run. For _PG_init.
+void init_statement();
+
+}  // namespace comb::pg

@@ -1,0 +1,45 @@
+// How far the snapshots of this process see, for comb/samples.hpp.
+#pragma once
+
+#include <cstdint>
+
+#include "comb/samples.hpp"
+#include "postgres.hpp"
+
+namespace comb::pg {
+
+// The extent of a snapshot, with the 32 bits of a transaction id that snapshots have. So it is found in no time, and
+// compares with others of the same moment only.
+struct reach {
+  TransactionId end = InvalidTransactionId;  // sees nothing
+  std::uint32_t running = 0;
+
+  bool operator==(const reach&) const = default;
+};
+
+inline bool is_older(const reach& one, const reach& other) {
+  return TransactionIdPrecedes(one.end, other.end) || (one.end == other.end && one.running > other.running);
+}
+
+// A snapshot does not list the transaction of its own process, which other snapshots list.
+inline std::uint32_t own_running(TransactionId end) {
+  const TransactionId own = GetTopTransactionIdIfAny();
+  return TransactionIdIsValid(own) && TransactionIdPrecedes(own, end) ? 1 : 0;
+}
+
+// Sees nothing where the list of running transactions is none: of a snapshot that is not of the usual type, was taken
+// during recovery, or comes from CREATE_REPLICATION_SLOT.
+reach reach_of(const SnapshotData* snapshot);
+
+// The same at once. A transaction that was just being prepared is listed twice, so the snapshot can seem older.
+reach rough_reach_of(const SnapshotData* snapshot);
+
+// What all snapshots see that this process still uses.
+inline reach reach_of_oldest() { return {MyProc->xmin, 0}; }
+
+extent extent_of(const reach& of);
+
+// How far a new snapshot sees.
+extent new_snapshot();
+
+}  // namespace comb::pg
