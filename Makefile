@@ -25,7 +25,8 @@ REGRESS_OPTS = --inputdir=$(here)test --load-extension=comb
 
 PG_CONFIG ?= pg_config
 # The server's headers are for C and older C++, so they come in as a system's, for which compilers give no warnings.
-PG_CPPFLAGS = -isystem $(shell $(PG_CONFIG) --includedir-server) -I$(here)src/core -I$(here)src/pg -DCOMB_VERSION='"$(EXTVERSION)"'
+PG_CPPFLAGS = -isystem $(shell $(PG_CONFIG) --includedir-server) -I$(here)src/core -I$(here)src/pg \
+  -DCOMB_VERSION='"$(EXTVERSION)"'
 PG_CXXFLAGS = -std=c++20 -Wall -Wextra -fno-exceptions -fno-rtti -fno-threadsafe-statics -fvisibility=hidden
 # Paths in debug information and messages start at the source, so that builds in all folders are the same.
 short_paths = -ffile-prefix-map=$(abspath $(here))=. -ffile-prefix-map=$(CURDIR)=.
@@ -41,7 +42,8 @@ include $(PGXS)
 # PGXS compiles bitcode without PG_CXXFLAGS.
 BITCODE_CXXFLAGS += $(PG_CXXFLAGS)
 
-$(OBJS) $(OBJS:.o=.bc): $(addprefix $(here),Makefile $(HEADERS_comb) $(call listed,$(addsuffix /*.hpp,$(rooms)))) | $(addprefix $(CURDIR)/,$(rooms))
+headers = $(HEADERS_comb) $(call listed,$(addsuffix /*.hpp,$(rooms)))
+$(OBJS) $(OBJS:.o=.bc): $(addprefix $(here),Makefile $(headers)) | $(addprefix $(CURDIR)/,$(rooms))
 $(addprefix $(CURDIR)/,$(rooms)):
 	mkdir -p $@
 

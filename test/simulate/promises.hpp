@@ -33,7 +33,11 @@ struct transaction {
   bool has_stamps = false;
   bool has_rough_bound = false;   // its process has had parallel workers
   stamp least = comb::max_stamp;  // of its rows that readers must receive
-  bool is_invisible() const { return state == state::running || state == state::prepared; }
+  int became_visible = 0;         // in the order of commits
+  bool has_ended() const { return state == state::visible || state == state::gone; }
+  bool is_invisible_to(int snapshot) const {
+    return !has_ended() || (state == state::visible && became_visible > snapshot);
+  }
 };
 
 // The last id of a session, and the epoch that it binds: none (-1) in session order, which no epoch ends.
@@ -205,16 +209,46 @@ struct promises {
     if (in_server_order && last.epoch == -1) last.epoch = op.epoch;
   }
 
+  void committed(transaction& of) { of.became_visible = ++commits_; }
+  // A snapshot is the number of commits that it sees.
+  int snapshot() const { return commits_; }
+
+  // What is returned to a sample is right for all snapshots from now on.
   void watermark_returned(stamp watermark) {
     operation& op = mine();
     if (op.mark_epoch != mark_epoch_ || is_being_set_back()) return;
     if (watermark < op.low_mark) broken("watermark ", watermark, " came after ", op.low_mark);
-    highest_mark_ = std::max(highest_mark_, watermark);
-    for (const transaction& each : transactions)
-      if (each.is_invisible() && each.least < watermark)
-        broken("watermark ", watermark, " is above row ", each.least, ", which is not visible yet");
     low_mark_ = std::max(low_mark_, watermark);
     keep(op, watermark);
+    is_right_for(commits_, watermark);
+  }
+
+  // What a session returned last, and what its answer to a later snapshot must be above: the ids that were there when
+  // it took a sample, and nobody else did anything.
+  struct reader {
+    int epoch = -1;
+    stamp last{}, owed{};
+    bool last_is_newer = false;  // its snapshot than that of the statement now
+  };
+  void answers_in_epoch(reader& of) {
+    if (of.epoch != mark_epoch_) of = {mark_epoch_, {}, {}, false};
+  }
+
+  // `before` is what the reader was owed when the statement took its snapshot, and `is_quiet` says whether no other
+  // transaction was running when it began.
+  void watermark_of_statement(stamp watermark, int snapshot, reader& of, const reader& before, bool is_quiet,
+                              bool is_new) {
+    const operation& op = mine();
+    if (op.mark_epoch != mark_epoch_ || of.epoch != mark_epoch_ || is_being_set_back()) return;
+    is_right_for(snapshot, watermark);
+    if (watermark < of.last && !of.last_is_newer)
+      broken("watermark ", watermark, " came after ", of.last, " of the same session");
+    is_quiet = is_quiet && op.is_alone && op.epoch == epoch_;
+    stamp owed = before.epoch == mark_epoch_ ? before.owed : stamp{};
+    if (is_quiet) of.owed = op.low;
+    if (is_quiet && is_new) owed = op.low;
+    if (owed != stamp{} && watermark <= owed) broken("watermark ", watermark, " stands still before ", owed);
+    of.last = watermark;
   }
 
   void was_reset(stamp own, stamp last, stamp covered) {
@@ -283,6 +317,7 @@ struct promises {
   stamp low_{}, low_mark_{};  // the greatest id and watermark that were returned
   stamp highest_mark_{};      // the same of watermarks, also while they may fall, because rows must still be above it
   stamp peak_{};              // of the server's last stamp
+  int commits_ = 0;
   std::vector<stamp> used_;
 
   stamp kept_{};              // the greatest id or watermark that the file must cover
@@ -298,6 +333,13 @@ struct promises {
   }
   bool is_being_set_back() const {
     return any([](const operation& each) { return each.sets_back || each.resets; });
+  }
+
+  void is_right_for(int snapshot, stamp watermark) {
+    highest_mark_ = std::max(highest_mark_, watermark);
+    for (const transaction& each : transactions)
+      if (each.is_invisible_to(snapshot) && each.least < watermark)
+        broken("watermark ", watermark, " is above row ", each.least, ", which the statement does not see");
   }
 
   bool disk_was_well(const operation& op) const { return op.disk_changes == disk_changes_ && !disk_fails_; }

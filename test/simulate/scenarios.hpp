@@ -122,6 +122,19 @@ const scenario scenarios[] = {
     {"comb_advance(), and a kill", {{advance, one_id}, {one_id}}, {kill}},
     {"comb_advance() and comb_reset()", {{hour_forward, one_id, hour_back, reset}, {advance, one_id}}, {}},
     {"a promotion", {{one_id, one_id}, {row, row}}, {promotion}},
+    {"a statement and two transactions", {{read, read}, {row, commit}, {one_id}}, {}},
+    {"a statement that was planned", {{plan, read}, {row, commit}, {one_id, one_id}}, {}},
+    {"two statements with one snapshot", {{read_twice}, {row, commit}, {plan, one_id}}, {}},
+    {"statements in a transaction with ids", {{row, read, commit, read}, {row, commit}, {plan}}, {}},
+    {"statements, and transactions before each call",
+     {{read_late, read_late, read_late}, {one_id, one_id, one_id}},
+     {}},
+    {"a statement, and samples of writers", {{read}, {row, commit}, {window_forward, one_id, one_id}}, {}},
+    {"statements and a prepared transaction", {{read, read}, {row, prepare, commit_prepared}, {plan, one_id}}, {}},
+    {"statements and comb_reset()",
+     {{read, read}, {window_forward, plan, one_id, window_back, reset}, {row, commit}},
+     {}},
+    {"statements, and the clock goes back by days", {{days_forward, plan, right, row, commit}, {read, read}}, {}},
 };
 
 inline bool has_event() { return at.happened < use.scenario->happenings.size(); }
@@ -176,6 +189,8 @@ inline void draw_parameters() {
     if (one_in(n)) use.acts.insert(use.acts.end(), acts);
   };
   if (!one_in(4)) use.acts.insert(use.acts.end(), {mark, mark, mark});
+  use.reads = one_in(2);
+  if (use.reads) use.acts.insert(use.acts.end(), {read, read, read_late, read_twice, plan});
   may(2, {order});
   may(3, {reset});
   may(2, {row, prepare, commit_prepared, rollback_prepared});

@@ -33,7 +33,7 @@ struct parameters {
   double switches = 0, events = 0, stale = 0;  // how probable they are
   std::uint64_t tick = 1;                      // how far the clock moves with each reading
   std::uint32_t tags = 1000;                   // how many tags transactions have
-  bool kills = false, far_clocks = false, disk_fails = false, promotes = false, errors = false;
+  bool kills = false, far_clocks = false, disk_fails = false, promotes = false, errors = false, reads = false;
 };
 inline parameters use;
 
@@ -53,6 +53,9 @@ struct process {
   int workers = 0;  // that work for this one
   bool takes_workers = false, has_had_workers = false;
   int transaction = -1;  // a number in promises::transactions
+  std::uint32_t xid = 0;
+  promises::reader reads;
+  int last_snapshot = 0;
   std::uint32_t last_local_id = 0;
   atomic<std::uint32_t> local_id{0};
   atomic<announcement> announced{no_announcement};
@@ -69,6 +72,20 @@ struct prepared_lock {
   stamp bound;
 };
 
+struct prepared_transaction {
+  int transaction;
+  std::uint32_t xid;
+  bool is_being_ended = false;
+};
+
+// What a snapshot has of its own, and how many commits it sees.
+struct snapshot {
+  std::uint32_t end = 0;
+  std::vector<std::uint32_t> running;
+  int commits = 0;
+  promises::reader owed;  // what its session was owed
+};
+
 struct simulated_server {
   process processes[max_processes];
   lock server_lock, transactions_lock;
@@ -83,6 +100,9 @@ struct simulated_server {
   bool disk_fails = false, recovers = false;
   stamp last_commit{};
   std::vector<prepared_lock> prepared;
+  std::vector<prepared_transaction> prepared_xids;
+  std::vector<std::uint32_t> xids;  // in the server's array of processes
+  std::uint32_t next_xid = 3, end_xid = 3;
 };
 inline simulated_server at;
 inline int running_process() { return at.running; }
@@ -176,6 +196,28 @@ inline void may_raise_error() {
   }
 }
 
+// ---- snapshots
+
+inline simulate::snapshot take_snapshot() {
+  acquire(at.transactions_lock, false);
+  simulate::snapshot taken{at.end_xid, {}, promise.snapshot(), self().reads};
+  for (std::uint32_t each : at.xids)
+    if (each != self().xid && each < taken.end) taken.running.push_back(each);
+  release(at.transactions_lock);
+  return taken;
+}
+
+inline extent extent_of(simulate::snapshot of) {
+  const std::uint32_t own = self().xid;
+  return {of.end, count_running(of.running.data(), of.running.size(), own != 0 && own < of.end)};
+}
+
+inline void need_xid() {
+  if (self().xid != 0) return;
+  pause();
+  at.xids.push_back(self().xid = at.next_xid++);
+}
+
 // ---- the world
 
 struct world {
@@ -243,8 +285,8 @@ struct world {
   }
   static bool has_had_workers() { return self().has_had_workers; }
 
-  static extent snapshot() { return {}; }
-  static bool takes_samples() { return false; }
+  static extent snapshot();
+  static bool takes_samples() { return use.reads && !at.recovers && self().transaction >= 0; }
 
   static void lock_prepared(stamp bound) {
     pause();
@@ -283,6 +325,8 @@ inline server_watermarks<world>& world::watermarks() { return shared.watermarks;
 
 inline comb::session<world> sessions[max_processes];
 inline comb::session<world>& session() { return sessions[at.running]; }
+
+inline extent world::snapshot() { return extent_of(take_snapshot()); }
 
 inline stamp world::clock() {
   pause();

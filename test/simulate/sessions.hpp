@@ -20,6 +20,11 @@ inline void begin() {
 inline void make_visible(const auto& of, state ends) {
   acquire(at.transactions_lock, true);
   transaction_of(of).state = ends;
+  if (const auto own = std::find(at.xids.begin(), at.xids.end(), of.xid); own != at.xids.end()) {
+    at.xids.erase(own);
+    if (ends != state::prepared) at.end_xid = std::max(at.end_xid, of.xid + 1);
+  }
+  if (ends == state::visible) promise.committed(transaction_of(of));
   release(at.transactions_lock);
 }
 
@@ -29,6 +34,7 @@ inline void finish(state ends) {
   make_visible(me, ends);
   me.local_id.store(0, std::memory_order_relaxed);
   me.transaction = -1;
+  me.xid = 0;
 }
 
 inline void wait_for_workers() {
@@ -42,6 +48,7 @@ inline void end(bool commits) {
   me.takes_workers = false;
   wait_for_workers();
   commits = commits && !std::exchange(me.must_roll_back, false);
+  if (commits && transaction_of(me).has_stamps) need_xid();
   finish(commits ? state::visible : state::gone);
   tell(commits ? "has committed" : "has rolled back");
 }
@@ -83,6 +90,7 @@ void make_id(Step step) {
     const stamp id = session().next(world::clock(), step);
     tell("receives id ", id);
     promise.id_returned(id, transaction_of(me), in_server_order, me.last);
+    if (me.leader < 0) need_xid();
     if (in_server_order) me.leaves_session_order = false;
   });
 }
@@ -104,6 +112,44 @@ inline void mark() {
     tell("receives watermark ", watermark);
     promise.watermark_returned(watermark);
   });
+}
+
+// The planner takes a sample before the statement takes its snapshot.
+inline void plan() {
+  if (at.recovers) return;
+  answer_alone([] { session().take_sample(); });
+}
+
+// A statement asks for its watermark, with a snapshot that was given or that it takes now.
+inline void ask(const snapshot* given) {
+  answer_alone([given] {
+    process& me = self();
+    const auto runs = [&me](const process& each) { return &each != &me && each.transaction >= 0; };
+    const bool is_quiet = !std::any_of(at.processes, at.processes + max_processes, runs) && at.prepared_xids.empty() &&
+                          at.prepared.empty() && !transaction_of(me).has_stamps && use.tags > 2 && use.stale == 0;
+    const snapshot sees = given != nullptr ? *given : take_snapshot();
+    tell("asks for the watermark of a snapshot below ", sees.end, ", with ", sees.running.size(), " running");
+    promise.answers_in_epoch(me.reads);
+    me.reads.last_is_newer = std::exchange(me.last_snapshot, sees.commits) > sees.commits;
+    const stamp watermark = session().watermark_for(extent_of(sees));
+    tell("receives watermark ", watermark);
+    promise.watermark_of_statement(watermark, sees.commits, me.reads, sees.owed, is_quiet, given == nullptr);
+  });
+}
+
+inline void read() {
+  if (!at.recovers) ask(nullptr);
+}
+// Others run between the snapshot and the call, and between the two statements of REPEATABLE READ.
+inline void read_late() {
+  if (at.recovers) return;
+  const snapshot sees = take_snapshot();
+  ask(&sees);
+}
+inline void read_twice() {
+  if (at.recovers) return;
+  const snapshot sees = take_snapshot();
+  ask(&sees), ask(&sees);
 }
 
 inline void reset() {
@@ -142,10 +188,16 @@ inline void prepare() {
   me.takes_workers = false;
   transaction_of(me).has_rough_bound = me.has_had_workers;
   tell("prepares its transaction");
+  need_xid();
   answer([] {
     session().prepare();
     pause();
+    // The prepared transaction is in the array of processes before that of the session leaves it.
+    acquire(at.transactions_lock, true);
+    at.xids.push_back(self().xid);
+    at.prepared_xids.push_back({self().transaction, self().xid});
     transaction_of(self()).state = state::prepared;
+    release(at.transactions_lock);
   });
   if (me.transaction < 0) return;
   tell("has prepared it");
@@ -154,11 +206,13 @@ inline void prepare() {
 
 // The locks of a prepared transaction are released after it is visible.
 inline void finish_prepared(state ends) {
-  for (const prepared_lock each : std::vector(at.prepared)) {
-    const auto is_its = [each](const auto& other) { return other.transaction == each.transaction; };
-    if (transaction_of(each).state != state::prepared) continue;
+  for (prepared_transaction& prepared : at.prepared_xids) {
+    const auto is_its = [number = prepared.transaction](const auto& other) { return other.transaction == number; };
     if (std::any_of(at.processes, at.processes + max_processes, is_its)) continue;
+    if (std::exchange(prepared.is_being_ended, true)) continue;
+    const prepared_transaction each = prepared;
     make_visible(each, ends);
+    std::erase_if(at.prepared_xids, is_its);
     tell(ends == state::visible ? "commits a prepared transaction" : "rolls back a prepared transaction");
     pause();
     std::erase_if(at.prepared, is_its);
@@ -183,6 +237,7 @@ inline void start_session() {
   me.has_had_workers = me.leaves_session_order = false;
   me.over_server = true;
   me.last = {};
+  me.reads = {};
 }
 inline void reconnect() { rollback(), start_session(); }
 

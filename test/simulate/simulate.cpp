@@ -65,7 +65,14 @@ void boot() {
 void check_file() { promise.was_killed(at.file == stamp{} ? stamp{} : end_of_window(at.file)); }
 
 void restart() {
-  std::erase_if(at.prepared, [](const prepared_lock& each) { return transaction_of(each).state != state::prepared; });
+  const auto has_ended = [](const auto& each) { return transaction_of(each).state != state::prepared; };
+  std::erase_if(at.prepared, has_ended);
+  std::erase_if(at.prepared_xids, has_ended);
+  at.xids.clear();
+  for (prepared_transaction& each : at.prepared_xids) {
+    each.is_being_ended = false;
+    at.xids.push_back(each.xid);
+  }
   check_file();
   for (const prepared_lock& each : at.prepared) promise.lock_was_kept(transaction_of(each), each.bound);
   if (!at.recovers) at.last_commit = {};
@@ -175,6 +182,8 @@ void explore(const scenario& which, int deviations, bool stale) {
   use.scenario = &which;
   use.processes = static_cast<int>(which.sessions.size());
   use.stale = stale ? 1 : 0;
+  for (const std::vector<act>& acts : which.sessions)
+    for (act each : acts) use.reads |= each == read || each == read_late || each == read_twice;
   use.promotes = std::find(which.happenings.begin(), which.happenings.end(), promotion) != which.happenings.end();
   choice.explore(deviations + (stale && is_brief ? which.more : 0));
   do {

@@ -343,8 +343,8 @@ struct session {
       if (restarted) forget_highest_watermark();
       if (has_failed(server.saved.load(std::memory_order_relaxed)))
         save_again(server, now, units_per_ms);
-      else if (save(server) == 0 && World::takes_samples())
-        take_sample();  // so that readers find one from each window
+      else if (save(server) == 0)
+        owes_sample = true;
     }
     if (restarted) World::warn_of_restart(last, next);
   }
@@ -467,6 +467,8 @@ struct session {
   // Finds the sequence and announces the transaction, before its first stamp. In recovery before each stamp, because
   // the end of recovery may raise the sequence. Returns the clock's reading for that stamp.
   stamp begin_transaction(stamp now) {
+    // The session that has saved a window takes a sample, so that readers find one from each window.
+    if (std::exchange(owes_sample, false) && World::takes_samples()) take_sample();
     const bool in_recovery = World::in_recovery();
     current = &find_sequence(now);
     if (World::server() != nullptr) now = announce_stamps(now);
@@ -577,6 +579,7 @@ struct session {
   sample recent_samples[4]{};  // of this session, because others can keep the shared ones of a period
   unsigned sample_count = 0;
   sample last_answer{};
+  bool owes_sample = false;
 };
 
 }  // namespace comb

@@ -8,11 +8,12 @@
 //   2. takes a snapshot               4. uses a watermark whose step 2 was not after its step 3
 //
 // Samples are kept for as long as statements and transactions run, spaced in time: on level k, eight of them, each in a
-// period of 4 ms * 2^k of its own. So a snapshot of any age up to an hour finds one that is at most about an eighth of
-// that age older.
+// period of 4 ms * 2^k of its own. So a snapshot of any age up to an hour finds one that is older by a fraction of that
+// age only.
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 
 #include "generator.hpp"
@@ -27,6 +28,14 @@ struct extent {
   std::uint64_t end = 0;
   std::uint32_t running = 0;
 };
+
+// The number of running transactions of a snapshot, from its list, which is sorted. The list has a transaction twice
+// that was just being prepared, and lacks that of the snapshot's own process.
+template <class Id>
+std::uint32_t count_running(Id* list, std::size_t count, bool is_own_running) {
+  std::sort(list, list + count);
+  return static_cast<std::uint32_t>(std::unique(list, list + count) - list) + is_own_running;
+}
 
 // Whether a snapshot sees all that another one sees.
 constexpr bool sees_as_far(extent one, extent other) {

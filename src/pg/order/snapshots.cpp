@@ -1,25 +1,20 @@
 // How far the snapshots of this process see.
 #include "snapshots.hpp"
 
-#include <algorithm>
 #include <cstring>
 
 namespace comb::pg {
 
-namespace {
-
-// How many different transactions there are in a list, which is changed.
-std::uint32_t count_distinct(TransactionId* ids, std::uint32_t count) {
-  std::sort(ids, ids + count);
-  return static_cast<std::uint32_t>(std::unique(ids, ids + count) - ids);
+// A snapshot does not list the transaction of its own process.
+static bool is_own_running(TransactionId end) {
+  const TransactionId own = GetTopTransactionIdIfAny();
+  return TransactionIdIsValid(own) && TransactionIdPrecedes(own, end);
 }
-
-}  // namespace
 
 reach rough_reach_of(const SnapshotData* snapshot) {
   const bool of_slot = am_walsender && IsolationUsesXactSnapshot();
   if (snapshot->snapshot_type != SNAPSHOT_MVCC || snapshot->takenDuringRecovery || of_slot) return {};
-  return {snapshot->xmax, snapshot->xcnt + own_running(snapshot->xmax)};
+  return {snapshot->xmax, snapshot->xcnt + is_own_running(snapshot->xmax)};
 }
 
 reach reach_of(const SnapshotData* snapshot) {
@@ -28,7 +23,7 @@ reach reach_of(const SnapshotData* snapshot) {
   const std::size_t size = snapshot->xcnt * sizeof(TransactionId);
   auto* ids = static_cast<TransactionId*>(palloc(size));
   std::memcpy(ids, snapshot->xip, size);
-  sees.running -= snapshot->xcnt - count_distinct(ids, snapshot->xcnt);
+  sees.running = count_running(ids, snapshot->xcnt, is_own_running(snapshot->xmax));
   pfree(ids);
   return sees;
 }

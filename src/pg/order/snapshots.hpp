@@ -21,12 +21,6 @@ inline bool is_older(const reach& one, const reach& other) {
   return TransactionIdPrecedes(one.end, other.end) || (one.end == other.end && one.running > other.running);
 }
 
-// A snapshot does not list the transaction of its own process, which other snapshots list.
-inline std::uint32_t own_running(TransactionId end) {
-  const TransactionId own = GetTopTransactionIdIfAny();
-  return TransactionIdIsValid(own) && TransactionIdPrecedes(own, end) ? 1 : 0;
-}
-
 // Sees nothing where the list of running transactions is none: of a snapshot that is not of the usual type, was taken
 // during recovery, or comes from CREATE_REPLICATION_SLOT.
 reach reach_of(const SnapshotData* snapshot);
