@@ -63,6 +63,11 @@ struct operation {
   stamp latest_reading() const {
     return readings.empty() ? stamp{} : *std::max_element(readings.begin(), readings.end());
   }
+  // Whether a stamp is far ahead by each reading, and by none.
+  bool is_surely_far(stamp last) const { return !readings.empty() && !follows(last); }
+  bool surely_follows(stamp last) const {
+    return std::none_of(readings.begin(), readings.end(), [last](stamp reading) { return is_far(last, reading); });
+  }
   // Whether it follows a stamp that was there before.
   bool follows(stamp last) const {
     return std::any_of(readings.begin(), readings.end(), [last](stamp reading) { return !is_far(last, reading); });
@@ -129,6 +134,7 @@ struct promises {
 
   // Each change of the server's last stamp has a reason.
   void last_was_changed(stamp old, stamp now) {
+    last_ = now;
     if (now == old) return;
     operation& op = mine();
     if (now > old) {
@@ -152,6 +158,7 @@ struct promises {
   void start_was_noted(bool was_fresh, bool has_recovered) {
     operation& op = mine();
     const stamp reading = op.readings.back();
+    if (has_recovered && op.replayed != stamp{}) was_raised(op.replayed);
     if ((was_fresh && is_far(op.file, reading)) || (has_recovered && is_far(op.replayed, reading))) set_back();
     for (operation& each : operations) {
       each.file = {};
@@ -174,9 +181,11 @@ struct promises {
     row_made(id, of, in_server_order);
 
     const bool one_epoch = op.epoch == epoch_ && op.taken_epoch == epoch_ && !op.is_beside_set_back;
-    const bool binds = (last.epoch == -1 || last.epoch == epoch_) && (!in_server_order || one_epoch);
+    // What a session takes back to server order binds also if the server's sequence was set back for that.
+    const bool is_taken_back = last.epoch == -1 && in_server_order && op.is_alone && op.surely_follows(last.id);
+    const bool binds = (last.epoch == -1 || last.epoch == epoch_) && (!in_server_order || one_epoch || is_taken_back);
     if (binds && id <= last.id) {
-      if (!op.own_is_far && !op.server_is_far)
+      if ((!op.own_is_far && !op.server_is_far) || is_taken_back)
         broken("id ", id, " came after ", last.id, " of the same session");
       else if (!op.has_warned)
         broken("a session starts again from the clock without a warning");
@@ -261,9 +270,17 @@ struct promises {
   // All later ids are above `bound`, over restarts too.
   void advanced(stamp bound) {
     operation& op = mine();
-    if (op.epoch != epoch_) return;
+    was_raised(bound);
+    if (op.taken_epoch != epoch_) return;
     low_ = std::max(low_, bound);
     keep(op, bound);
+  }
+
+  // A stamp from elsewhere binds the next ones, so the sequence is not left where they would start again below it.
+  void was_raised(stamp bound) {
+    const operation& op = mine();
+    if (op.is_alone && op.surely_follows(bound) && op.is_surely_far(last_))
+      broken("the sequence was raised to ", bound, ", and starts again from ", last_);
   }
 
   void commit_was_replayed(stamp commit) { low_ = std::max(low_, commit); }
@@ -301,7 +318,7 @@ struct promises {
     for (operation& each : operations) each = {};
     tries_.clear();
     writer_ = -1;
-    peak_ = {};
+    peak_ = last_ = {};
     is_lost_ = is_unsaved_ = false;
   }
   // A lock with a rough bound can set watermarks back over a restart, and so can one of a transaction that was running
@@ -316,7 +333,7 @@ struct promises {
   int epoch_ = 0, mark_epoch_ = 0;
   stamp low_{}, low_mark_{};  // the greatest id and watermark that were returned
   stamp highest_mark_{};      // the same of watermarks, also while they may fall, because rows must still be above it
-  stamp peak_{};              // of the server's last stamp
+  stamp last_{}, peak_{};     // the server's last stamp, and its peak
   int commits_ = 0;
   std::vector<stamp> used_;
 

@@ -66,6 +66,17 @@ my $log = slurp_file($node->logfile, $log_start);
 my $warnings = () = $log =~ /WARNING:  ids start again from the clock/g;
 is($warnings, 1, 'the server warns once that ids start again from the clock');
 
+# So they do before comb_advance() raises the sequence, because otherwise the next id would start again below the given
+# one.
+Comb::set_clock($clock, '+2d');
+ids();
+Comb::set_clock($clock, '+61');
+my $past = $old[0]->query(q{SELECT comb_uuid(clock_timestamp() + interval '20 seconds')});
+my (undef, undef, $warning) = $node->psql('postgres', "SELECT comb_advance('$past')");
+like($warning, qr/WARNING:  ids start again from the clock/, 'comb_advance() warns after the clock was two days ahead');
+ok(Comb::ascending($past, ids()), 'ids sort after that of comb_advance() after the clock was two days ahead');
+cmp_ok(lead($old[0]), '<', 21, 'ids are at most 20 seconds ahead after that');
+
 # The clock is ten minutes ahead for a moment, which is less than a day. Ids wait for it until comb_reset() is called.
 Comb::set_clock($clock, '+661');
 ids();

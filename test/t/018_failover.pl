@@ -66,11 +66,12 @@ sub above
 	return;
 }
 
-# promote(NODE, PRIMARY, STARTED FROM): promotes a standby that has replayed what the primary commits, and tests its
-# ids. Two sessions are open during the promotion. One of them is in a transaction that has made ids before.
+# promote(NODE, PRIMARY, STARTED FROM [, BEFORE]): promotes a standby that has replayed what the primary commits, and
+# tests its ids. Two sessions are open during the promotion. One of them is in a transaction that has made ids before.
+# Calls BEFORE just before the promotion.
 sub promote
 {
-	my ($node, $primary, $started_from) = @_;
+	my ($node, $primary, $started_from, $before) = @_;
 	my @sessions = map { $node->background_psql('postgres') } 1 .. 2;
 	$sessions[0]->query('BEGIN');
 	$sessions[0]->query($one_of_each);
@@ -80,6 +81,7 @@ sub promote
 	is($node->safe_psql('postgres', 'SELECT pg_is_in_recovery()'), 't', $node->name . ' is a standby');
 	my (undef, undef, $err) = $node->psql('postgres', 'SELECT * FROM comb_watermark_holders()');
 	like($err, qr/recovery is in progress/, $node->name . ', a standby: comb_watermark_holders() raises an error');
+	$before->() if $before;
 	$node->promote;
 	above($node, 'promoted', @sessions);
 	is(status($node), "$started_from|t", $node->name . ", promoted: comb_status() says what ids continue from");
@@ -129,8 +131,16 @@ $a->stop;
 set_clock($b, 0);
 insert($b);
 $c->enable_streaming($b);
+# Its clock is three days ahead for a moment, in which it makes an id.
 start_at($c, -600);
-promote($c, $b, 'replayed commit');
+promote(
+	$c, $b,
+	'replayed commit',
+	sub {
+		set_clock($c, 3 * 86400);
+		$c->safe_psql('postgres', 'SELECT comb_uuid()');
+		set_clock($c, -600);
+	});
 $b->stop;
 
 # So does the third standby.

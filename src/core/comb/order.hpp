@@ -234,6 +234,7 @@ struct session {
   int advance(stamp past) {
     server_sequence& server = *World::server();
     start(server);
+    start_again_if_far_ahead(server, World::clock());
     raise(server.last, past);
     if (own.last.load(std::memory_order_relaxed) != stamp{}) raise(own.last, past);
     return save(server);
@@ -411,14 +412,22 @@ struct session {
   // The start of the server's sequence.
 
   // Raises it to what is known from before: once when the server starts, to the end of the saved window, and once after
-  // recovery, to the last commit that was replayed. The file is read before the lock is taken.
-  static void start(server_sequence& server) {
+  // recovery, to the last commit that was replayed.
+  void start(server_sequence& server) {
     const start_phase reached = World::in_recovery() ? start_phase::in_recovery : start_phase::started;
-    if (server.progress.load(std::memory_order_acquire) >= reached) return;
+    for (;;) {
+      const start_phase before = server.progress.load(std::memory_order_acquire);
+      if (before >= reached) return;
+      start(server, before, reached);
+    }
+  }
 
-    const bool is_fresh = server.progress.load(std::memory_order_relaxed) == start_phase::fresh;
-    const stamp saved = is_fresh ? World::load_saved() : stamp{};
+  // The file is read before the lock is taken. Does nothing if another process has changed the phase meanwhile.
+  void start(server_sequence& server, start_phase before, start_phase reached) {
+    const stamp saved = before == start_phase::fresh ? World::load_saved() : stamp{};
     const stamp replayed = reached == start_phase::started ? World::replayed() : stamp{};
+    // Ids made in recovery may be far ahead. Before the start, only the file is.
+    if (before != start_phase::fresh) start_again_if_far_ahead(server, World::clock());
     const stamp now = World::clock();
     stamp given_up{};
     const auto continue_from = [&](stamp bound, start_origin origin) {
@@ -430,10 +439,8 @@ struct session {
       raise(server.last, bound);
     };
     World::with_lock([&] {
-      const start_phase before = server.progress.load(std::memory_order_relaxed);
-      if (before >= reached) return;
-      if (before == start_phase::fresh && saved != stamp{})
-        continue_from(end_of_window(saved), start_origin::saved_stamp);
+      if (server.progress.load(std::memory_order_relaxed) != before) return;
+      if (saved != stamp{}) continue_from(end_of_window(saved), start_origin::saved_stamp);
       if (replayed != stamp{}) continue_from(replayed, start_origin::replayed_commit);
       server.progress.store(reached, std::memory_order_release);
     });
@@ -444,6 +451,10 @@ struct session {
   static bool follows(stamp last, stamp now) {
     return last <= now || last - now <= units_per_day || now < World::creation();
   }
+
+  // Before the sequence is raised to a stamp from elsewhere: otherwise the next stamp would start again below that one.
+  // Takes a stamp, which finds out.
+  void start_again_if_far_ahead(server_sequence& server, stamp now) { take(server, now, usual_step); }
 
   // A load alone can return an old value, from before the sequence was set back.
   static void raise(atomic<stamp>& what, stamp bound) {
@@ -492,6 +503,7 @@ struct session {
   void leave_session_order(server_sequence& server, stamp now) {
     const stamp last = own.last.load(std::memory_order_relaxed);
     if (last == stamp{}) return;
+    start_again_if_far_ahead(server, now);
     own.last.store(stamp{}, std::memory_order_relaxed);
     if (follows(last, now))
       raise(server.last, last);
