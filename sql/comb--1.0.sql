@@ -203,9 +203,10 @@ COMMENT ON FUNCTION comb_touch() IS 'trigger that sets a column to a new uuid at
 -- Trigger functions that refuse a row which readers up to comb_watermark() or hot_watermark() could miss, because its
 -- id was made by a client, in another transaction or by another generator. They check a row that is inserted, and one
 -- whose id an UPDATE changes. The trigger must be AFTER INSERT OR UPDATE, FOR EACH ROW. Its arguments are the name of
--- the column, and how late an id may be; readers then stay behind by as much:
+-- the column, and how late an id may be; readers then stay behind by as much. A trigger for UPDATE OF id does not see an
+-- id that a BEFORE trigger sets:
 --
---   CREATE TRIGGER events_guard AFTER INSERT OR UPDATE OF id ON events
+--   CREATE TRIGGER events_guard AFTER INSERT OR UPDATE ON events
 --   FOR EACH ROW EXECUTE FUNCTION comb_guard('id', '1 second');
 --
 -- Error 23514 for an id that is too late, or more than a day ahead of the clock. Error 22023 for another number of

@@ -21,7 +21,7 @@ INSERT INTO kinds VALUES
     ('comb_touch()', 'BEFORE INSERT OR UPDATE ON %I FOR EACH ROW EXECUTE FUNCTION comb_touch(''changed'')', false),
     ('comb_touch(), an index on the column',
      'BEFORE INSERT OR UPDATE ON %I FOR EACH ROW EXECUTE FUNCTION comb_touch(''changed'')', true),
-    ('comb_guard()', 'AFTER INSERT OR UPDATE OF id ON %I FOR EACH ROW EXECUTE FUNCTION comb_guard(''id'')', false);
+    ('comb_guard()', 'AFTER INSERT OR UPDATE ON %I FOR EACH ROW EXECUTE FUNCTION comb_guard(''id'')', false);
 SELECT step FROM kinds, LATERAL (VALUES
     (1, format('CREATE TABLE %I (id uuid PRIMARY KEY DEFAULT comb_uuid(), n int, line text, changed uuid)
                 WITH (fillfactor = 45, autovacuum_enabled = off)', kind)),

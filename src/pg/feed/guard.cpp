@@ -1,7 +1,7 @@
 // comb_guard() and hot_guard(): trigger functions that refuse a row which readers up to a watermark could miss, because
 // its id was not made in the transaction that inserts it.
 //
-//   CREATE TRIGGER events_guard AFTER INSERT OR UPDATE OF id ON events
+//   CREATE TRIGGER events_guard AFTER INSERT OR UPDATE ON events
 //   FOR EACH ROW EXECUTE FUNCTION comb_guard('id', '1 second');
 //
 // A watermark that does not wait for the transaction is at most admitted_from(), and one that does is less. So a reader
