@@ -1,5 +1,5 @@
 // A library for LD_PRELOAD that disturbs the saved stamp and the clock of a server. It must be loaded before
-// libfaketime.
+// clock.c.
 //
 // The files that SLOW_SAVE, SLOW_SAVED and SLOW_CLOCK name contain a delay in milliseconds: it holds up a process once,
 // before or after a write of a saved stamp, or after a reading of the clock. The process that is held up removes the
@@ -29,9 +29,8 @@ static void hold_up(const char *variable) {
   const int read = fscanf(delay, "%ld", &ms);
   fclose(delay);
   if (read != 1 || unlink(file) != 0) return;
-  // This is the system call itself, because libfaketime replaces nanosleep().
   const struct timespec wait = {ms / 1000, ms % 1000 * 1000000};
-  syscall(SYS_nanosleep, &wait, NULL);
+  nanosleep(&wait, NULL);
 }
 
 static int stamp_file = -1;  // the descriptor that this process has opened last

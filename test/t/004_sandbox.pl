@@ -78,14 +78,6 @@ rename "$header.away", $header or die $!;
 like($out, qr/names no PostgreSQL .* with server and headers/, 'a server without its headers is refused');
 $before = state_of_server();
 
-($ok, $out) = run_in_sandbox('sh', '-c', 'echo $$; exec touch /dev/shm/faketime_shm_$$');
-my ($of_ended, $of_running) = map { "/dev/shm/faketime_shm_$_" } $out =~ /^(\d+)$/m, $$;
-append_to_file($of_running, '');
-run_in_sandbox('true');
-ok(!-e $of_ended, "a sandbox removes what libfaketime left of processes that ended") or diag($out);
-ok(-e $of_running, 'a sandbox leaves what libfaketime keeps of running processes');
-unlink $of_running;
-
 # Two test files fail in different ways, one passes, one skips two of its tests, and one is skipped as a whole.
 append_to_file("$source/test/t/fails.pl",
 	"use PostgreSQL::Test::Utils; use Test::More tests => 3; ok(1); ok(0, 'first wrong'); ok(0, 'second wrong');\n");

@@ -3,7 +3,9 @@ use strict;
 use warnings;
 use Comb;
 use PostgreSQL::Test::Utils;
+use Session;
 use Test::More;
+use Time::HiRes 'sleep';
 
 my ($clock, %environment) = Comb::faked_clock();
 Comb::set_clock($clock, '+0');
@@ -101,6 +103,49 @@ cmp_ok($other, 'lt', $first, 'in session order, ids of a new session follow the 
 my $back = $old[2]->query('RESET comb.monotonicity; SELECT comb_uuid()');
 ok(Comb::ascending($second, $back), 'a session that returns to server order continues from its last id');
 
+# The clock steps while parallel workers make ids, again and again by less than a day. At last it steps back by ten
+# days.
+$node->safe_psql('postgres', 'CREATE TABLE numbers AS SELECT generate_series(1, 100000)');
+my $leader = Session->new($node->connstr('postgres'));
+$leader->rows("SET $_") for 'parallel_setup_cost = 0', 'parallel_tuple_cost = 0', 'min_parallel_table_scan_size = 0',
+  'parallel_leader_participation = off', 'client_min_messages = error';
+$leader->rows("\\set FETCH_COUNT 0\nSELECT"); # the query of a cursor has no workers
+my $query = 'SELECT comb_uuid() FROM numbers';
+like(join("\n", $leader->rows("EXPLAIN $query")), qr/Workers Planned: [1-9]/, 'parallel workers make ids');
+
+# steps(OFFSET): returns the ids of parallel workers while the clock steps, in their order.
+sub steps
+{
+	my ($offset) = @_;
+	$leader->send($query);
+	sleep 0.02;
+	Comb::set_clock($clock, $offset);
+	my (undef, @rows) = $leader->receive;
+	@rows = sort @rows;
+	return @rows;
+}
+@ids = ids();
+my @in_order = map { [ $_, steps($_) ] } '+7200', '-3600', '+80000', '+0', '+10d';
+for (@in_order)
+{
+	my ($offset, @made) = @$_;
+	ok(@made == 100000 && Comb::ascending($ids[-1], @made),
+		"ids of parallel workers sort after those before while the clock steps to $offset");
+	@ids = @made;
+}
+push @ids, sort $leader->rows($query);
+ok(Comb::ascending(@ids), 'ids of parallel workers sort after those before when the clock is ten days ahead');
+my ($follow) = $leader->rows("SELECT comb_timestamp('$ids[-1]') > clock_timestamp() - interval '1 hour'");
+is($follow, 't', 'parallel workers read the clock that is ten days ahead');
+my $before_last = -s $node->logfile;
+my %made = map { $_ => 1 } @ids, steps('+0');
+@ids = ids();
+push @ids, sort $leader->rows($query);
+ok(Comb::ascending(@ids), 'ids of parallel workers ascend after the clock was ten days ahead');
+is(keys(%made), 300000, 'all ids were different');
+like(slurp_file($node->logfile, $before_last), qr/WARNING:  ids start again from the clock/, 'with a warning');
+
+$leader->close;
 $_->quit for @old;
 $node->stop;
 

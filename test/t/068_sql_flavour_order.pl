@@ -7,11 +7,11 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 chomp(my $scripts = `$ENV{PG_CONFIG} --sharedir`);
-my (undef, %environment) = Comb::faked_clock();
-delete @environment{qw(FAKETIME_TIMESTAMP_FILE FAKETIME_NO_CACHE)};
+my ($clock, %environment) = Comb::faked_clock();
+Comb::set_clock($clock, 0, 20);
 my $node = Comb::start_server(
 	'main',
-	environment => { %environment, FAKETIME => '+0 x0.05' },
+	environment => \%environment,
 	settings => "fsync = off\nlog_statement = none");
 my $stress = Comb::build_stress();
 

@@ -94,19 +94,26 @@ SQL
 	return ('99.0', $folder);
 }
 
-# Returns a file, and the environment in which a server reads its clock from that file.
+# preload(NAME): builds test/programs/NAME.c as a library for LD_PRELOAD, once, and returns it.
+my %preloads;
+
+sub preload
+{
+	my ($name) = @_;
+	return $preloads{$name} //= do {
+		my $library = PostgreSQL::Test::Utils::tempdir() . "/$name.so";
+		system_or_bail("gcc -shared -fPIC -O2 -Wall -o $library $top/test/programs/$name.c");
+		$library;
+	};
+}
+
+# Returns a file, and the environment in which a server reads its clock from that file. The clock is right at first.
 sub faked_clock
 {
-	my ($library) = glob '/usr/lib/*/faketime/libfaketime.so.1';
-	BAIL_OUT('libfaketime is missing') unless $library;
 	my $file = PostgreSQL::Test::Utils::tempdir() . '/clock';
-	return (
-		$file,
-		LD_PRELOAD => $library,
-		FAKETIME_TIMESTAMP_FILE => $file,
-		FAKETIME_NO_CACHE => 1,
-		NO_FAKE_STAT => 1, # Otherwise stat() takes a lock, which a killed process would keep.
-		DONT_FAKE_MONOTONIC => 1);
+	append_to_file($file, '');
+	set_clock($file, 0);
+	return ($file, LD_PRELOAD => preload('clock'), FAKED_CLOCK => $file);
 }
 
 # Builds test/programs/disturb.c for a server with a faked clock, and adds it to the server's environment. Returns the
@@ -117,8 +124,7 @@ sub disturb
 {
 	my ($environment) = @_;
 	my $directory = PostgreSQL::Test::Utils::tempdir();
-	system_or_bail("gcc -shared -fPIC -O2 -Wall -o $directory/disturb.so $top/test/programs/disturb.c");
-	$environment->{LD_PRELOAD} = "$directory/disturb.so:$environment->{LD_PRELOAD}";
+	$environment->{LD_PRELOAD} = preload('disturb') . ":$environment->{LD_PRELOAD}";
 	return map { $environment->{$_} = "$directory/$_" } qw(SLOW_SAVE SLOW_SAVED SLOW_CLOCK STAMP_FAULT);
 }
 
@@ -146,13 +152,17 @@ sub held_up
 	return $rows[-1];
 }
 
-# set_clock(FILE, OFFSET): sets a faked clock to an offset from the machine's clock, such as '-1h' or '+2y'. The file is
-# moved into place, so that no reader sees half of it.
+# set_clock(FILE, OFFSET [, SLOWNESS]): sets a faked clock to an offset from the machine's clock, in seconds or such as
+# '-1h' or '+2d'. From then on, it runs slower than the machine's clock by a factor.
 sub set_clock
 {
-	my ($file, $offset) = @_;
-	append_to_file("$file.new", "$offset\n");
-	rename "$file.new", $file or BAIL_OUT("rename: $!");
+	my ($file, $offset, $slowness) = @_;
+	my ($number, $unit) = $offset =~ /^([-+]?\d+)([hd]?)$/ or BAIL_OUT("offset $offset");
+	my $seconds = $number * { '' => 1, h => 3600, d => 86400 }->{$unit};
+	open my $clock, '+<:raw', $file or BAIL_OUT("open: $!");
+	syswrite $clock, pack('q3', $seconds * 1_000_000_000, time * 1_000_000_000, $slowness // 1);
+	close $clock or BAIL_OUT("close: $!");
+	return;
 }
 
 # runs(PID): whether a process runs. Where the first process of a container does not wait for others, as with
