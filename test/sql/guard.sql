@@ -177,6 +177,7 @@ SELECT wrong('AFTER', '''id'', ''soon''');
 SELECT wrong('AFTER', '''id'', ''1 month''');
 SELECT wrong('AFTER', '''id'', ''-1 second''');
 SELECT wrong('AFTER', '''id'', ''36501 days''');
+SELECT wrong('AFTER', '''id'', ''36500 days 00:00:00.000001''');
 SELECT wrong('AFTER', '''id'', ''-178956970 years''');
 \t \a
 

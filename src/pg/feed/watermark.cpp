@@ -69,7 +69,7 @@ std::uint64_t lateness_units(const Interval* lateness) {
   // Whole days and the rest of a day, because their sum in microseconds can overflow.
   const std::int64_t days = lateness->time / USECS_PER_DAY + lateness->day;
   const std::int64_t rest = lateness->time % USECS_PER_DAY;
-  if (lateness->month != 0 || days > max_days || days < 0 || (days == 0 && rest < 0))
+  if (lateness->month != 0 || days > max_days || (days == max_days && rest > 0) || days < 0 || (days == 0 && rest < 0))
     ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
             errmsg("lateness must be from 0 to %d days, without months and years", max_days),
             errdetail("It is %s.", DatumGetCString(DirectFunctionCall1(interval_out, IntervalPGetDatum(lateness)))));
