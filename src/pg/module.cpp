@@ -12,6 +12,11 @@ __attribute__((visibility("default"))) const Pg_magic_struct* Pg_magic_func();
 PG_MODULE_MAGIC_EXT(.name = "comb", .version = COMB_VERSION);
 
 __attribute__((visibility("default"))) void _PG_init() {
+  // A setting of a session that has not loaded the library is a placeholder.
+  if (GetConfigOption("comb.monotonicity", true, false) != nullptr &&
+      (GetConfigOptionFlags("comb.monotonicity", true) & GUC_CUSTOM_PLACEHOLDER) == 0)
+    ereport(ERROR, errcode(ERRCODE_DUPLICATE_OBJECT), errmsg("another copy of comb's library is loaded"),
+            errhint("Name one file everywhere: in the preload settings, LOAD, and the column probin of pg_proc."));
   comb::pg::init_estimates();
   comb::pg::init_index_timestamps();
   comb::pg::init_sequence();

@@ -40,6 +40,12 @@ push @ids, scalar $session->query('SELECT comb_uuid()'), id() for 1 .. 10;
 ok(Comb::ascending(@ids), 'ids ascend over sessions with an old and a new library');
 rename "$library.old", $library or BAIL_OUT($!);
 $session->quit;
+
+# A session can have one of them only. Before it has loaded comb, its setting is a placeholder.
+my (undef, undef, $refused) = $node->psql('postgres',
+	"\\set VERBOSITY verbose\nSET comb.monotonicity = server; LOAD 'comb'; LOAD '$source/comb.so'");
+like($refused, qr/ERROR:  42710: another copy of comb's library is loaded\nHINT:  Name one file everywhere/,
+	'another copy of the library is refused') or diag($refused);
 $node->stop;
 
 # A function that is compiled for this test takes all of the spare shared memory.
@@ -66,7 +72,7 @@ fill(PG_FUNCTION_ARGS)
 	LWLockRelease(AddinShmemInitLock);
 	PG_RETURN_INT64(taken);
 }
-/* Calls a function while interrupts are held back. */
+/* Calls a function while interrupts are held back, and a lock is held. */
 PG_FUNCTION_INFO_V1(hold);
 __attribute__((visibility("default"))) Datum
 hold(PG_FUNCTION_ARGS)
@@ -75,7 +81,11 @@ hold(PG_FUNCTION_ARGS)
 
 	HOLD_INTERRUPTS();
 	HOLD_CANCEL_INTERRUPTS();
+	LWLockAcquire(SyncScanLock, LW_EXCLUSIVE);
 	result = OidFunctionCall0(PG_GETARG_OID(0));
+	if (!LWLockHeldByMe(SyncScanLock))
+		elog(ERROR, "the lock was released");
+	LWLockRelease(SyncScanLock);
 	RESUME_CANCEL_INTERRUPTS();
 	RESUME_INTERRUPTS();
 	return result;
