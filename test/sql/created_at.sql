@@ -73,6 +73,7 @@ INSERT INTO forms (condition) VALUES
 -- The max uuid is at infinity, but its boundary is not after infinity.
 ('created_at <= ''infinity'''), ('created_at > ''infinity'''), ('created_at = ''infinity'''),
 ('created_at <@ tstzrange(''2026-11-02'', ''infinity'', ''[]'')'),
+('created_at <@ tstzrange(''infinity'', NULL, ''()'')'),
 -- These times do not fit into timestamptz. Comparing them is no error, but converting them is.
 ('created_at < date ''5874897-12-31'''), ('created_at > date ''4714-11-24 BC'''),
 ('created_at < timestamp ''294276-12-31 23:59:59'''),

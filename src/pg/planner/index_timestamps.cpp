@@ -167,7 +167,11 @@ List* within_constant(Node* id, const Const* range) {
   bool empty;
   range_deserialize(lookup_type_cache(TSTZRANGEOID, TYPECACHE_RANGE_INFO), DatumGetRangeTypeP(range->constvalue),
                     &first, &last, &empty);
-  if (empty || (!last.infinite && TIMESTAMP_IS_NOEND(DatumGetTimestampTz(last.val)))) return NIL;
+  // No boundary is after the max uuid, which is at infinity.
+  const auto is_at_infinity = [](const RangeBound& end) {
+    return !end.infinite && TIMESTAMP_IS_NOEND(DatumGetTimestampTz(end.val));
+  };
+  if (empty || is_at_infinity(last) || (is_at_infinity(first) && !first.inclusive)) return NIL;
   const auto boundary_at = [](const RangeBound& end, bool after) {
     const sys_micros at = clamped_time(DatumGetTimestampTz(end.val));
     return uuid_constant(after ? comb_boundary_after(at) : comb::comb_boundary(at));
