@@ -1,0 +1,220 @@
+# Examples of the documents lose nothing where tables differ from those of the page.
+use strict;
+use warnings;
+use Comb;
+use Document;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $doc = "$ENV{SANDBOX}/comb/doc";
+my $node = Comb::start_server('main', settings => "timezone = 'UTC'");
+my $database;
+
+sub begin
+{
+	($database) = @_;
+	$node->safe_psql('postgres', "CREATE DATABASE $database");
+	$node->safe_psql($database, 'CREATE EXTENSION comb');
+}
+
+# Returns the statements of the example of a page that contains a text.
+sub example
+{
+	my ($page, $text) = @_;
+	my @found = grep { index($_->{sql}, $text) >= 0 } blocks("$doc/$page", '');
+	@found == 1 or BAIL_OUT("$page: no example, or several, with $text");
+	return $found[0]{sql};
+}
+
+# gives(SQL, EXPECTED, NAME [, ROLE]): tests the output of statements, or their errors.
+sub gives
+{
+	my ($sql, $expected, $name, $role) = @_;
+	$sql = "SET ROLE $role;\n$sql" if $role;
+	my ($status, $out, $err) = $node->psql($database, $sql, on_error_stop => 0);
+	$out .= $err =~ s/^psql:.*?: //mgr =~ s/\n(?:LINE|HINT|DETAIL|CONTEXT).*//sgr if $err;
+	is($out, $expected, $name);
+}
+
+sub runs { gives($_[0] . ";\nSELECT 'ran'", 'ran', $_[1]) }
+
+# ---- a partition whose columns have another order is split -----------------------------------------------------------
+
+begin('split');
+$node->safe_psql($database, <<'SQL');
+CREATE TABLE orders (id uuid PRIMARY KEY, customer uuid NOT NULL) PARTITION BY HASH (id hot_shard_ops);
+CREATE TABLE orders_3 (customer uuid NOT NULL, id uuid PRIMARY KEY);
+ALTER TABLE orders ATTACH PARTITION orders_3 FOR VALUES WITH (MODULUS 4, REMAINDER 3);
+CREATE TABLE orders_0 PARTITION OF orders FOR VALUES WITH (MODULUS 4, REMAINDER 0);
+CREATE TABLE order_lines (order_id uuid REFERENCES orders);
+INSERT INTO orders VALUES (hot_uuid(0), hot_uuid(0));
+INSERT INTO order_lines SELECT id FROM orders;
+INSERT INTO orders SELECT hot_uuid(n), hot_uuid(n) FROM generate_series(3, 103, 4) AS n;
+CREATE TABLE before AS SELECT id, customer FROM orders;
+SQL
+$node->psql($database, example('sharding-one-server.md', 'DETACH PARTITION orders_3'));
+gives("SELECT count(*), count(b.id), count(l.order_id), to_regclass('orders_3') IS NULL
+	   FROM orders AS o LEFT JOIN before AS b USING (id, customer) LEFT JOIN order_lines AS l ON l.order_id = o.id",
+	'27|27|1|t', 'a split partition keeps its rows, and lines of other orders');
+
+# ---- ids are converted once ------------------------------------------------------------------------------------------
+
+my $trigger = example('migrating.md', 'CREATE FUNCTION payments_convert()');
+for my $layout (qw(sequential_string ticks ramsey v6))
+{
+	begin("convert_$layout");
+	my $sql = $trigger;
+	if ($layout ne 'sequential_string')
+	{
+		my $set = "comb_set_timestamp(NEW.id, comb_timestamp(NEW.id, '$layout'), 'postgres')";
+		like(slurp_file("$doc/migrating.md"), qr/\Q$set\E|`$layout`/, "migrating.md names $layout");
+		$sql =~ s/comb_convert\(NEW\.id, .*?\);/$set;/;
+		$sql =~ s/'sequential_string'/'$layout'/;
+		$sql =~ s/^INSERT .*//m;
+	}
+	$node->psql($database, $sql);
+	my $id = $layout eq 'v6' ? "'1f0c8000-1234-6000-8000-000000000000'" : "comb_generate('$layout')";
+	$node->psql($database, <<"SQL");
+CREATE TABLE made AS SELECT $id AS id;
+ALTER TABLE made ALTER id TYPE uuid USING id::uuid;
+INSERT INTO payments SELECT id FROM made;
+INSERT INTO payments VALUES (comb_uuid()), (comb_uuid_v7());
+CREATE TABLE converted AS SELECT id FROM payments;
+SQL
+	gives("SELECT count(*) FROM payments, made
+		   WHERE comb_timestamp(payments.id) = date_trunc('milliseconds', comb_timestamp(made.id, '$layout'))",
+		'1', "$layout: the trigger converts an id");
+	my $same = 'SELECT count(*), count(payments.id), count(converted.id)
+				FROM payments FULL JOIN converted ON payments.id = converted.id';
+	my $rows = $layout eq 'sequential_string' ? '4|4|4' : '3|3|3';
+	runs('INSERT INTO payments SELECT id FROM payments ON CONFLICT (id) DO UPDATE SET id = excluded.id',
+		"$layout: an upsert of ids that were read runs");
+	runs('INSERT INTO payments SELECT id FROM made ON CONFLICT (id) DO UPDATE SET id = excluded.id',
+		"$layout: an upsert of ids that were made runs");
+	gives($same, $rows, "$layout: upserts change no id");
+	my $dump = PostgreSQL::Test::Utils::tempdir() . "/$layout.sql";
+	$node->command_ok([ 'pg_dump', '--data-only', '-t', 'payments', '-f', $dump, $node->connstr($database) ],
+		"$layout: the table is dumped");
+	$node->safe_psql($database, 'TRUNCATE payments');
+	$node->psql($database, slurp_file($dump));
+	gives($same, $rows, "$layout: a restore of the data changes no id");
+}
+
+# ---- the kind of keys is found -------------------------------------------------------------------------------------
+
+begin('kinds');
+for my $case ([ 'migrating.md', 'old_orders' ], [ 'operations.md', 'orders' ])
+{
+	my ($page, $table) = @$case;
+	$node->safe_psql($database, "
+		CREATE TABLE $table AS SELECT comb_generate('ramsey') AS id FROM generate_series(1, 200);
+		INSERT INTO $table VALUES ('00000000-0000-0000-0000-000000000000')");
+	my ($query) = example($page, 'comb_inspect(id)') =~ /(SELECT layout, .*)/s;
+	like($node->safe_psql($database, $query), qr/^ramsey\|[^\n]*$/, "$page: the nil uuid does not hide the layout");
+}
+
+# ---- masked ids ------------------------------------------------------------------------------------------------------
+
+begin('masks');
+$node->psql($database, example('security.md', 'CREATE VIEW api.customers'));
+$node->psql($database, example('security.md', 'CREATE FUNCTION api.customer'));
+$node->safe_psql($database, "INSERT INTO customers VALUES (gen_random_uuid(), 'Barbara')");
+gives('SELECT count(*), count(id) FROM api.customers', '4|3', 'a key of version 4 has no masked id', 'web');
+$node->safe_psql($database, q{
+	ALTER TABLE customers ENABLE ROW LEVEL SECURITY;
+	CREATE POLICY own ON customers USING (name = current_setting('shop.name'))});
+gives(q{SET shop.name = 'Ada'; SELECT name FROM api.customers; SELECT id IS NOT NULL FROM api.customers},
+	"Ada\nt", 'policies apply to the view', 'web');
+my $grace = $node->safe_psql($database, "SELECT comb_mask(id, key) FROM customers, mask_key WHERE name = 'Grace'");
+gives("SET shop.name = 'Ada'; SELECT name FROM api.customer('$grace')", '', 'policies apply to the function', 'web');
+gives("SET shop.name = 'Grace'; SELECT name FROM api.customer('$grace')", 'Grace',
+	'the function finds the rows of the policy', 'web');
+gives("SET shop.name = 'Ada'; SELECT id FROM public.customers", 'ERROR:  permission denied for table customers',
+	'a role that sees masked ids sees no others', 'web');
+$node->safe_psql($database, 'DELETE FROM mask_key');
+gives(q{SET shop.name = 'Ada'; SELECT count(*) FROM api.customers}, '0', 'without a key, the view is empty', 'web');
+
+# ---- created_at is dropped -------------------------------------------------------------------------------------------
+
+begin('created_at');
+$node->psql($database, example('time-queries.md', 'CREATE INDEX ON customers (created_at)'));
+$node->psql($database, example('time-queries.md', 'DROP COLUMN created_at'));
+runs('CREATE TABLE visits (customer_id uuid REFERENCES customers)', 'foreign keys name the table');
+gives('SELECT customers.id IS NOT NULL, customers.name, count(visits) FROM customers
+	   LEFT JOIN visits ON customer_id = customers.id GROUP BY customers.id ORDER BY name',
+	"t|Ada|0\nt|Edsger|0\nt|Grace|0", 'ORMs group by the key');
+runs(q{INSERT INTO customers (id, name) VALUES (comb_uuid(), 'Barbara')
+	   ON CONFLICT (id) DO UPDATE SET name = excluded.name},
+	'ORMs save a row with its key');
+runs("COPY customers (name) FROM PROGRAM 'echo Konrad'", 'programs copy into the table');
+gives('SELECT count(*) FROM customers_v WHERE created_at > now() - interval \'1 hour\'', '5', 'the view has all rows');
+
+# ---- a server takes over ---------------------------------------------------------------------------------------------
+
+begin('advance');
+my $advance = example('operations.md', 'comb_advance(id)');
+my $random = $advance =~ s/\n[^\n]*-- only if the table has random keys[^\n]*//r;
+$node->safe_psql($database, q{
+	CREATE TABLE orders (id uuid PRIMARY KEY);
+	INSERT INTO orders SELECT comb_uuid_v7(now() + interval '15 s');
+	INSERT INTO orders SELECT comb_set_timestamp(gen_random_uuid(), now() + interval '12 h', 'postgres')});
+gives("$advance SELECT comb_uuid_v7() > (SELECT min(id::text)::uuid FROM orders)",
+	$node->safe_psql($database, 'SELECT min(id::text) FROM orders') . "|\nt",
+	'the sequence is raised past the last ordered key, not past a random one');
+$node->safe_psql($database, q{TRUNCATE orders; INSERT INTO orders SELECT comb_uuid(now() + interval '30 s')});
+gives("$random SELECT comb_uuid() > id FROM orders", $node->safe_psql($database, 'SELECT id FROM orders') . "|\nt",
+	'the sequence is raised past keys of version 4');
+
+# ---- back to random keys ---------------------------------------------------------------------------------------------
+
+begin('back');
+$node->safe_psql($database, <<'SQL');
+CREATE TABLE orders (
+    id uuid DEFAULT comb_uuid(), v7 uuid DEFAULT public.comb_uuid_v7(), hot uuid DEFAULT hot_uuid(7),
+    ulid text DEFAULT comb_to_ulid(comb_uuid()), prefixed text DEFAULT 'o_' || lower(comb_to_ulid(comb_uuid()))
+);
+SQL
+$node->safe_psql($database, example('operations.md', 'DROP EXPRESSION') =~ s/;\s*\z/ \\gexec\n/r);
+gives(q{SELECT attname, pg_get_expr(adbin, adrelid) FROM pg_attrdef JOIN pg_attribute
+		ON (attrelid, attnum) = (adrelid, adnum) WHERE adrelid = 'orders'::regclass ORDER BY adnum},
+	<<'EXPECTED' =~ s/\n\z//r, 'only defaults that make a key of comb become random');
+id|gen_random_uuid()
+v7|gen_random_uuid()
+hot|hot_uuid(7)
+ulid|comb_to_ulid(comb_uuid())
+prefixed|('o_'::text || lower(comb_to_ulid(comb_uuid())))
+EXPECTED
+
+# ---- privileges ------------------------------------------------------------------------------------------------------
+
+my ($revoke) = example('security.md', 'REVOKE EXECUTE') =~ /(REVOKE .*?;)/s;
+my $others_can = q{SELECT has_function_privilege('public', 'comb_generate(text)', 'EXECUTE')};
+$node->safe_psql('postgres', 'CREATE ROLE owner; CREATE DATABASE privileges OWNER owner');
+$database = 'privileges';
+$node->safe_psql($database, 'SET ROLE owner; CREATE EXTENSION comb');
+my ($status, $out, $err) = $node->psql($database, "SET ROLE owner; $revoke; $others_can");
+like($err, qr/WARNING: .*no privileges could be revoked/, 'the owner of the extension gets a warning');
+is($out, 't', 'the owner of the extension cannot revoke its functions');
+gives("$revoke $others_can", 'f', 'a superuser can');
+
+begin('schema');
+$node->safe_psql($database, <<'SQL');
+DROP EXTENSION comb;
+CREATE SCHEMA ids;
+CREATE EXTENSION comb SCHEMA ids;
+CREATE TABLE events (
+    id uuid DEFAULT ids.comb_uuid(), at timestamptz GENERATED ALWAYS AS (ids.comb_timestamp(id)) STORED
+);
+CREATE VIEW events_v AS SELECT id, ids.comb_timestamp(id) AS created_at FROM events;
+GRANT SELECT, INSERT ON events, events_v TO web;
+SQL
+my $use = q{SELECT count(*) FROM events WHERE id OPERATOR(ids.>=) timestamptz '2025-12-31'};
+gives('INSERT INTO events DEFAULT VALUES; SELECT count(*) FROM events_v WHERE created_at > now() - interval \'1 hour\'',
+	'1', 'what is stored needs no USAGE on the schema of comb', 'web');
+gives($use, 'ERROR:  permission denied for schema ids', 'what is written needs USAGE', 'web');
+my ($grant) = slurp_file("$doc/time-queries.md") =~ /`(GRANT USAGE ON SCHEMA ids TO PUBLIC)`/;
+$node->safe_psql($database, $grant);
+gives($use, '1', 'the GRANT of time-queries.md gives it', 'web');
+
+$node->stop;
+done_testing();
