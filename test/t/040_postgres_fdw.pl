@@ -103,6 +103,10 @@ push @nodes, start_shop_server('node3');
 # The series of the document creates no partition for the number 16.
 run_document('fdw-node', $nodes[3], '-U', 'shop', '-v', 'node=16');
 run_document('fdw-new-node', $nodes[3], '-U', 'shop');
+# The columns of the partition that moves are in another order than those of the table.
+query("ALTER TABLE orders DETACH PARTITION orders_7; DROP FOREIGN TABLE orders_7;
+	   CREATE FOREIGN TABLE orders_7 (total numeric NOT NULL, customer text NOT NULL, id uuid NOT NULL) SERVER node1;
+	   ALTER TABLE orders ATTACH PARTITION orders_7 FOR VALUES WITH (MODULUS 16, REMAINDER 7)");
 run_document('fdw-add-node', $coordinator);
 my ($rows, $in) = seen_on($coordinator, 'SELECT count(*) FROM orders WHERE id @# 7', @nodes);
 is("$rows on $in", '6250 on 3', 'a partition that has moved is read only on its new node');
