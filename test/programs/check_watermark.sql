@@ -54,7 +54,7 @@ CREATE VIEW feed_of_two AS
 SELECT id FROM events WHERE id < comb_watermark() UNION ALL SELECT id FROM events_v7 WHERE id < comb_watermark();
 CREATE VIEW events_of_two AS SELECT id FROM events UNION ALL SELECT id FROM events_v7;
 CREATE MATERIALIZED VIEW materialized AS SELECT id FROM events WHERE id < comb_watermark();
-CREATE ROLE reader;
+SELECT 'CREATE ROLE reader' WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'reader') \gexec
 GRANT SELECT ON events_v7 TO reader;
 ALTER TABLE events_v7 ENABLE ROW LEVEL SECURITY;
 CREATE POLICY feed ON events_v7 FOR SELECT TO reader USING (id < comb_watermark());

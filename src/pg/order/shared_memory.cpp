@@ -39,7 +39,7 @@ void find_sequence() {
 
 void release_if_held(LWLock* lock) {
   if (!LWLockHeldByMe(lock)) return;
-  HOLD_INTERRUPTS();  // the release lowers the counter
+  InterruptHoldoffCount = InterruptHoldoffCount + 1;  // the release lowers it
   LWLockRelease(lock);
 }
 

@@ -37,7 +37,8 @@ extent extent_of(const reach& of) {
 
 // GetLatestSnapshot() raises an error in the leader of parallel workers.
 extent new_snapshot() {
-  static SnapshotData snapshot = {.snapshot_type = SNAPSHOT_MVCC};
+  static SnapshotData snapshot = {};
+  snapshot.snapshot_type = SNAPSHOT_MVCC;
   GetSnapshotData(&snapshot);
   return extent_of(reach_of(&snapshot));
 }
