@@ -79,7 +79,7 @@ void end_query(void* ended) { take_off(as<running_query>(ended), nullptr); }
 
 void check_order(const QueryDesc* query) {
   if (last.transaction != server_world::transaction() || IsolationUsesXactSnapshot()) return;
-  const reach sees = reach_of(query->snapshot);
+  const reach sees = reach_of(*query->snapshot);
   if (!is_older(sees, last.sees)) return;
   const running_query* around = oldest_running();
   if (around != nullptr && !is_older(sees, around->sees)) return;
@@ -101,7 +101,7 @@ void standard_start(QueryDesc* query, int flags) {
 // query exists only afterwards, so the entry in the list moves there.
 void start_query(QueryDesc* query, int flags) {
   if (query->snapshot == nullptr || IsParallelWorker()) return standard_start(query, flags);
-  const reach sees = rough_reach_of(query->snapshot);
+  const reach sees = rough_reach_of(*query->snapshot);
   check_order(query);
 
   running_query* around = oldest_running();
@@ -142,9 +142,9 @@ stamp watermark_after_loading() {
 }
 
 reach reach_outside_queries() {
-  const reach sees = reach_of(GetActiveSnapshot());
+  const reach sees = reach_of(*GetActiveSnapshot());
   if (ActivePortal == nullptr || ActivePortal->portalSnapshot == nullptr) return sees;
-  const reach of_command = reach_of(ActivePortal->portalSnapshot);
+  const reach of_command = reach_of(*ActivePortal->portalSnapshot);
   return is_older(of_command, sees) ? of_command : sees;
 }
 
@@ -155,7 +155,7 @@ stamp statement_watermark() {
   running_query* around = oldest_running();
   if (around == nullptr) return find_watermark(reach_outside_queries());
   if (!around->is_answered) {
-    around->answer = find_watermark(reach_of(around->query->snapshot));
+    around->answer = find_watermark(reach_of(*around->query->snapshot));
     around->is_answered = true;
   }
   return around->answer;

@@ -11,21 +11,31 @@ static bool is_own_running(TransactionId end) {
   return TransactionIdIsValid(own) && TransactionIdPrecedes(own, end);
 }
 
-reach rough_reach_of(const SnapshotData* snapshot) {
-  const bool of_slot = am_walsender && IsolationUsesXactSnapshot();
-  if (snapshot->snapshot_type != SNAPSHOT_MVCC || snapshot->takenDuringRecovery || of_slot) return {};
-  return {snapshot->xmax, snapshot->xcnt + is_own_running(snapshot->xmax)};
+// Counts the running transactions of a list, and that of this process.
+static std::uint32_t running_in(const SnapshotData& snapshot) {
+  const bool own = is_own_running(snapshot.xmax);
+  if (max_prepared_xacts == 0 || snapshot.xcnt < 2) return snapshot.xcnt + own;
+  const std::size_t size = snapshot.xcnt * sizeof(TransactionId);
+  auto* list = static_cast<TransactionId*>(palloc(size));
+  std::memcpy(list, snapshot.xip, size);
+  const std::uint32_t running = count_running(list, snapshot.xcnt, own);
+  pfree(list);
+  return running;
 }
 
-reach reach_of(const SnapshotData* snapshot) {
-  reach sees = rough_reach_of(snapshot);
-  if (max_prepared_xacts == 0 || snapshot->xcnt < 2 || sees == reach{}) return sees;
-  const std::size_t size = snapshot->xcnt * sizeof(TransactionId);
-  auto* ids = static_cast<TransactionId*>(palloc(size));
-  std::memcpy(ids, snapshot->xip, size);
-  sees.running = count_running(ids, snapshot->xcnt, is_own_running(snapshot->xmax));
-  pfree(ids);
-  return sees;
+static bool has_list(const SnapshotData& snapshot) {
+  const bool is_of_slot = am_walsender && IsolationUsesXactSnapshot();
+  return snapshot.snapshot_type == SNAPSHOT_MVCC && !snapshot.takenDuringRecovery && !is_of_slot;
+}
+
+reach rough_reach_of(const SnapshotData& snapshot) {
+  if (!has_list(snapshot)) return {};
+  return {snapshot.xmax, snapshot.xcnt + is_own_running(snapshot.xmax)};
+}
+
+reach reach_of(const SnapshotData& snapshot) {
+  if (!has_list(snapshot)) return {};
+  return {snapshot.xmax, running_in(snapshot)};
 }
 
 extent extent_of(const reach& of) {
@@ -40,7 +50,7 @@ extent new_snapshot() {
   static SnapshotData snapshot = {};
   snapshot.snapshot_type = SNAPSHOT_MVCC;
   GetSnapshotData(&snapshot);
-  return extent_of(reach_of(&snapshot));
+  return extent_of({snapshot.xmax, running_in(snapshot)});
 }
 
 }  // namespace comb::pg

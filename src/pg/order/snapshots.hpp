@@ -23,17 +23,17 @@ inline bool is_older(const reach& one, const reach& other) {
 
 // Sees nothing where the list of running transactions is none: of a snapshot that is not of the usual type, was taken
 // during recovery, or comes from CREATE_REPLICATION_SLOT.
-reach reach_of(const SnapshotData* snapshot);
+reach reach_of(const SnapshotData& snapshot);
 
 // The same at once. A transaction that was just being prepared is listed twice, so the snapshot can seem older.
-reach rough_reach_of(const SnapshotData* snapshot);
+reach rough_reach_of(const SnapshotData& snapshot);
 
 // What all snapshots see that this process still uses.
 inline reach reach_of_oldest() { return {MyProc->xmin, 0}; }
 
 extent extent_of(const reach& of);
 
-// How far a new snapshot sees.
+// How far a new snapshot sees. Not during recovery.
 extent new_snapshot();
 
 }  // namespace comb::pg
