@@ -32,7 +32,8 @@ struct running_query {
   stamp answer;
   MemoryContextCallback ended;
 
-  bool is_idle() const { return portal != nullptr && portal->queryDesc == query && portal->status != PORTAL_ACTIVE; }
+  // A cursor between two fetches, with what functions in it have left open.
+  bool is_idle() const { return portal != nullptr && portal->status == PORTAL_READY; }
 };
 
 running_query* newest_query = nullptr;
