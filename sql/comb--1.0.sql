@@ -143,8 +143,8 @@ COMMENT ON FUNCTION comb_advance(uuid, interval) IS 'raise the sequence of ids p
 -- hot_watermark() is for keys of hot_uuid(shard), of all shards.
 --
 -- Error 55000 on a standby. Error 53200 if no shared memory is left. Error 25000 in a parallel worker, which a function
--- that is wrongly declared PARALLEL SAFE can reach. Error 0A000 on a connection of Citus to the server of a shard. Error
--- 25000 if a query starts whose snapshot is older than that of a watermark that a function has returned for it.
+-- that is wrongly declared PARALLEL SAFE can reach. Error 0A000 on a connection of Citus to the server of a shard.
+-- Error 25000 if a query starts whose snapshot is older than that of a watermark that a function has returned for it.
 
 CREATE FUNCTION comb_watermark_support(internal) RETURNS internal
 LANGUAGE C VOLATILE STRICT PARALLEL SAFE

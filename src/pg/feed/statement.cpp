@@ -166,9 +166,7 @@ void init_statement() {
   next_start = ExecutorStart_hook;
   ExecutorStart_hook = start_query;
   // The planner loads the library before the query starts, except for calls within functions.
-  const bool may_be_in_query =
-      IsTransactionState() &&
-      (ActivePortal != nullptr || GetCurrentTransactionStartTimestamp() != GetCurrentStatementStartTimestamp());
+  const bool may_be_in_query = IsTransactionState() && (ActivePortal != nullptr || !ThereAreNoReadyPortals());
   if (may_be_in_query) loaded_in = server_world::transaction();
 }
 
