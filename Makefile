@@ -15,8 +15,9 @@ EXTVERSION := $(shell sed -n "s/^default_version *= *'\(.*\)'/\1/p" $(here)comb.
 # The scripts of the SQL flavour, with an update from each earlier version, which has no hyphen in its name.
 versions = $(patsubst sql/comb--%.sql,%,$(DATA))
 earlier = $(foreach v,$(versions),$(if $(findstring -,$(v)),,$(filter-out $(EXTVERSION),$(v))))
-DATA_built = $(addprefix generated/comb,--$(EXTVERSION)-sql.sql --$(EXTVERSION)-sql--$(EXTVERSION).sql \
-  --$(EXTVERSION)-adopt.sql --$(EXTVERSION)-adopt.control --$(EXTVERSION)-adopt--$(EXTVERSION)-sql.sql \
+DATA_built = $(addprefix generated/comb,--$(EXTVERSION)-sql.sql --$(EXTVERSION)-sql--$(EXTVERSION)-moving.sql \
+  --$(EXTVERSION)-moving--$(EXTVERSION)-moved.sql --$(EXTVERSION)-moved--$(EXTVERSION).sql \
+  --$(EXTVERSION)-adopt.sql --$(EXTVERSION)-adopt.control --$(EXTVERSION)-adopt--$(EXTVERSION)-moved.sql \
   $(foreach v,$(earlier),--$(v)-sql--$(EXTVERSION)-sql.sql) -tle.sql .sql)
 HEADERS_comb = $(call listed,src/core/comb/*.hpp)
 REGRESS = $(patsubst test/sql/%.sql,%,$(call listed,test/sql/*.sql))

@@ -74,6 +74,21 @@
               SELECT p.oid FROM pg_proc AS p
               WHERE p.pronamespace = (SELECT n.oid FROM pg_namespace AS n WHERE n.nspname = 'pgtle')));
 
+-- Waits for the transactions that were open when the step before ended, which replaced the function {{1}}.
+-- == wait: part
+  IF (SELECT p.xmin FROM pg_proc AS p WHERE p.oid = to_regprocedure('{{1}}')) = pg_current_xact_id()::xid THEN
+    RAISE EXCEPTION USING ERRCODE := '55000', MESSAGE := 'readers could miss rows if comb moved in one transaction',
+      HINT := 'Run ALTER EXTENSION comb UPDATE TO ''{{2}}'' before, in a transaction of its own.';
+  END IF;
+  LOOP
+    PERFORM pg_stat_clear_snapshot();
+    EXIT WHEN NOT EXISTS (SELECT FROM pg_stat_get_activity(NULL) AS a
+                          WHERE {{is_of_database}} AND ({{began}} < at) AND (a.pid <> pg_backend_pid()))
+              AND NOT EXISTS (SELECT FROM pg_prepared_xacts AS p
+                              WHERE (p.database = current_database()) AND (p.prepared < at));
+    PERFORM pg_sleep(0.1);
+  END LOOP;
+
 -- The schema of comb.sql. Other roles can use it. The owner of a schema can replace what is in it, so it must be the
 -- role that runs the file, or one that is trusted already. The installed version is read, not called, because another
 -- role could have put its own comb_status() there.

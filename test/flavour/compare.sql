@@ -181,6 +181,7 @@ FROM (VALUES ('comb_uuid(''infinity'')'), ('comb_uuid(''1969-12-31 23:59:59.9999
              ('comb_mask(''017f22e2-79b0-7cc3-18c4-dc0c0c07398f'', ''0123456789abcdef'')'),
              ('comb_unmask(''017f22e2-79b0-7cc3-98c4-dc0c0c07398f'', ''0123456789abcdef'')'),
              ('comb_unmask(''017f22e2-79b0-4cc3-98c4-dc0c0c07398f'', ''0123456789abcdef0'')'),
+             ('comb_watermark(''1 month'')'), ('comb_watermark(''-1 us'')'), ('hot_watermark(''36500 days 1 us'')'),
              ('comb_from_ulid('''')'), ('comb_from_ulid(''01ARZ3NDEKTSV4RRFFQ69G5FA'')'),
              ('comb_from_ulid(''01ARZ3NDEKTSV4RRFFQ69G5FAVV'')'), ('comb_from_ulid(''81ARZ3NDEKTSV4RRFFQ69G5FAV'')'),
              ('comb_from_ulid(''01ARZ3NDEKTSV4RRFFQ69G5FAU'')'), ('comb_from_ulid(''01ARZ3NDEKTSV4RRFFQ69G5FA-'')'),
@@ -207,7 +208,8 @@ ORDER BY function COLLATE "C";
 SELECT count(*) > 30 AS enough,
   count(*) FILTER (WHERE o.provolatile <> t.provolatile OR o.proisstrict <> t.proisstrict
                          OR o.proretset <> t.proretset OR o.prorows <> t.prorows) AS differ,
-  count(*) FILTER (WHERE o.proparallel <> CASE o.provolatile WHEN 'v' THEN 'u' ELSE t.proparallel END) AS parallel,
+  count(*) FILTER (WHERE o.proparallel <> CASE WHEN o.provolatile = 'v' OR t.proparallel = 'r' THEN 'u'
+                                               ELSE t.proparallel END) AS parallel,
   count(*) FILTER (WHERE o.proleakproof OR o.prosupport <> 0) AS leakproof_or_supported,
   array_agg(DISTINCT l.lanname ORDER BY l.lanname) AS languages
 FROM functions AS o JOIN functions AS t USING (function) JOIN pg_language AS l ON l.oid = o.prolang

@@ -154,9 +154,10 @@ BEGIN
 END $$;
 CALL pg_temp.compare(:rows);
 
--- Functions of the flavour that are not called here.
+-- Functions that both have and that are not called here.
 SELECT DISTINCT proname AS not_called FROM pg_proc AS p
 WHERE pronamespace = 'comb'::regnamespace
+  AND EXISTS (SELECT FROM pg_proc AS l WHERE l.pronamespace = 'public'::regnamespace AND l.proname = p.proname)
   AND NOT EXISTS (SELECT FROM calls WHERE call ~ ('\{s\}\.' || proname || '\(')) ORDER BY proname;
 SELECT call, made, errors, differ, example FROM calls WHERE differ > 0 ORDER BY call;
 SELECT min(made) = :rows AS all_made, sum(errors) > sum(made) / 100 AS some_errors, sum(differ) AS differ FROM calls;

@@ -51,7 +51,7 @@ for my $script ('comb.sql', 'comb-tle.sql')
 # ---- the same values and errors ------------------------------------------------------------------------------------
 
 my $node = Comb::start_server('main', initdb => ['--encoding=UTF8'], settings => 'fsync = off');
-$node->safe_psql('postgres', 'CREATE ROLE owner LOGIN; CREATE ROLE reader');
+$node->safe_psql('postgres', 'CREATE ROLE owner LOGIN; CREATE ROLE reader; GRANT pg_read_all_stats TO owner');
 my @as_owner = (extra_params => [ '-U', 'owner' ]);
 
 sub make_database
@@ -125,6 +125,9 @@ CREATE TABLE by_shard (id uuid NOT NULL DEFAULT hot_uuid(3)) PARTITION BY LIST (
 CREATE TABLE by_shard_0 PARTITION OF by_shard (PRIMARY KEY (id)) FOR VALUES IN (0);
 CREATE TABLE by_shard_1 PARTITION OF by_shard (PRIMARY KEY (id)) FOR VALUES IN (1);
 INSERT INTO by_shard SELECT hot_uuid(n) FROM generate_series(1, 10) AS n;
+ALTER TABLE orders ADD changed uuid, ADD until uuid DEFAULT comb_watermark('1 hour');
+CREATE TRIGGER changed BEFORE INSERT OR UPDATE ON orders FOR EACH ROW EXECUTE FUNCTION comb_touch('changed');
+CREATE VIEW settled AS SELECT id FROM orders WHERE id < (SELECT comb_watermark());
 CREATE VIEW novembers AS SELECT id, comb_timestamp_micros(id), hot \@# 7 AS seven, id <@ during AS inside FROM orders
     WHERE id BETWEEN timestamptz '2025-11-01' AND timestamptz '2025-11-03';
 GRANT SELECT ON orders TO reader;
@@ -205,15 +208,35 @@ for my $schema ('public', 'comb')
 	$fresh{$schema} = catalog($name);
 }
 
-# By ALTER EXTENSION comb UPDATE.
+# functions(DATABASE): returns the names of comb's functions by their OIDs.
+sub functions
+{
+	my ($name) = @_;
+	return map { split /\|/ } split /\n/, $node->safe_psql($name, <<'SQL');
+SELECT p.oid, p.oid::regprocedure
+FROM pg_proc AS p JOIN pg_depend AS d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid
+JOIN pg_extension AS e ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid
+WHERE extname = 'comb'
+SQL
+}
+
+# By ALTER EXTENSION comb UPDATE, in three steps. In one transaction, readers could miss rows.
+my ($update) = map { $_->{sql} } blocks($managed, 'update');
 $database = make_database('updated');
 my ($create) = blocks($managed, 'sql-flavour');
 $node->safe_psql($database, $create->{sql}, @as_owner);
 use_comb($database, 'public');
 my $before = contents($database);
-$node->safe_psql($database, 'ALTER EXTENSION comb UPDATE', @as_owner);
+my %functions = functions($database);
+my ($status, $out, $err) = $node->psql($database, 'ALTER EXTENSION comb UPDATE', @as_owner);
+like($err, qr/readers could miss rows/, 'a move in one transaction is refused');
+$node->safe_psql($database, $update, @as_owner);
 is_deeply(catalog($database), $fresh{public}, 'updated: the catalog is that of a new installation');
 moved_as_it_was($database, $before);
+delete @functions{ keys %{ { functions($database) } } };
+is_deeply([ sort values %functions ],
+	[ 'comb_below(pg_snapshot,boolean,interval,boolean)', 'comb_sample_ahead()', 'comb_sampled(pg_snapshot,interval)' ],
+	'updated: all functions keep their OIDs, except helpers, which are dropped');
 
 # With pg_tle, the objects belong to the role that creates the extension. This control file has the same effect. The
 # library takes over what the role has changed, and refuses what it cannot create again.
@@ -230,7 +253,7 @@ for my $change (
 	is($node->safe_psql($database, q{SELECT proowner::regrole FROM pg_proc WHERE proname = 'hot_shard'}),
 		'owner', 'the owner of the extension owns its functions');
 	$node->safe_psql($database, $change, @as_owner);
-	my ($status, $out, $err) = $node->psql($database, 'ALTER EXTENSION comb UPDATE', @as_owner);
+	my ($status, $out, $err) = $node->psql($database, $update, @as_owner);
 	if ($change =~ /FUNCTION/)
 	{
 		is_deeply(catalog($database), $fresh{public}, 'owned: the catalog is that of a new installation');
@@ -248,6 +271,8 @@ $database = make_database('added');
 $node->safe_psql($database, "$create->{sql}; " . <<'SQL', @as_owner);
 CREATE FUNCTION comb_uuid(int) RETURNS regrole LANGUAGE plpgsql SECURITY DEFINER AS 'BEGIN RETURN current_user; END';
 ALTER EXTENSION comb ADD FUNCTION comb_uuid(int);
+ALTER EXTENSION comb UPDATE TO '1.0-moving';
+ALTER EXTENSION comb UPDATE TO '1.0-moved';
 ALTER EXTENSION comb UPDATE;
 SQL
 is($node->safe_psql($database, 'SELECT comb_uuid(1)'), 'owner', 'added: a function of the user stays the user\'s');
@@ -261,7 +286,7 @@ if ($node->pg_version >= 18)
 	my $insert = 'INSERT INTO orders SELECT FROM generate_series(1, 1000)';
 	is($node->safe_psql($database, "$insert; SELECT count(*) FROM orders WHERE id >= now() - interval '1 day'"),
 		'1000', 'the flavour reads the times of uuidv7()');
-	$node->safe_psql($database, 'ALTER EXTENSION comb UPDATE; ALTER TABLE orders ALTER id SET DEFAULT comb_uuid_v7()');
+	$node->safe_psql($database, $update . 'ALTER TABLE orders ALTER id SET DEFAULT comb_uuid_v7()');
 	is($node->safe_psql($database, "$insert; SELECT string_agg(n::text, ',' ORDER BY id) FROM orders"),
 		join(',', 1 .. 2000), 'comb_uuid_v7() of the library continues the keys of uuidv7()');
 }
@@ -293,7 +318,8 @@ is($node->safe_psql($database, 'SELECT comb_uuid() IS NOT NULL', @as_owner),
 $node->safe_psql($database, "ALTER DATABASE $database RESET search_path");
 $before = contents($database);
 my ($adopt) = map { $_->{sql} } blocks($managed, 'adopt');
-my ($status, $out, $err) = $node->psql($database, $adopt, @as_owner, on_error_stop => 1);
+my $update_adopted;
+($status, $out, $err) = $node->psql($database, $adopt, @as_owner, on_error_stop => 1);
 like($err, qr/permission denied to create extension/,
 	'comb.sql: the owner of the functions cannot make an extension of them');
 make_database('moved');
@@ -305,7 +331,7 @@ for my $adopted ($database, 'moved')
 	is_deeply(catalog($adopted), $fresh{comb}, "$adopted: the catalog is that of a new installation");
 	moved_as_it_was($adopted, $before);
 }
-$adopt = "CREATE EXTENSION comb SCHEMA comb VERSION '$version-adopt'";
+($adopt, $update_adopted) = $adopt =~ /^(.*?;)(.*)/s;
 
 # Functions that were changed after comb.sql are replaced. Operators and domains that were changed are refused.
 $database = make_database('changed');
@@ -316,7 +342,7 @@ CREATE OR REPLACE FUNCTION comb.comb_uuid() RETURNS uuid LANGUAGE sql SECURITY D
 ALTER FUNCTION comb.hot_shard(uuid) COST 5 CALLED ON NULL INPUT;
 COMMENT ON FUNCTION comb.comb_uuid() IS 'mine';
 SQL
-$node->safe_psql($database, "$adopt; ALTER EXTENSION comb UPDATE");
+$node->safe_psql($database, "$adopt $update_adopted");
 my @replaced = map { s/^(pg_proc function comb\.comb_uuid\(\)) mine /$1 new time-ordered uuid, labelled version 4 /r }
   @{ catalog($database) };
 is_deeply(\@replaced, $fresh{comb}, 'the library replaces functions that were changed');
@@ -360,7 +386,7 @@ for my $from ('file', 'sql')
 	$node->safe_psql($database, 'REVOKE EXECUTE ON FUNCTION comb.comb_unmask FROM PUBLIC;'
 		  . 'GRANT EXECUTE ON FUNCTION comb.comb_mask TO reader', @as_owner);
 	$node->safe_psql($database, $adopt) if $from eq 'file';
-	$node->safe_psql($database, 'ALTER EXTENSION comb UPDATE');
+	$node->safe_psql($database, $from eq 'file' ? $update_adopted : $update);
 	$node->command_ok([ 'pg_dump', '-Fc', '-f', "$scratch/private", $node->connstr($database) ],
 		"$from: pg_dump writes a database with privileges");
 	make_database('restored_private');
@@ -435,7 +461,7 @@ for my $old ("$version-sql", "$version-adopt")
 	plant_on_domain($database, $schema) unless $schema eq 'comb';
 	for my $step ('created', 'updated')
 	{
-		$node->safe_psql($database, 'ALTER EXTENSION comb UPDATE') if $step eq 'updated';
+		$node->safe_psql($database, $old =~ /adopt/ ? $update_adopted : $update) if $step eq 'updated';
 		is($node->safe_psql($database, "SET search_path = $schema, pg_catalog; $calls"),
 			't|7|t|t|17', "$old, $step: the functions call no planted object");
 	}

@@ -51,7 +51,7 @@ sub register
 take_files_away();
 register('shop');
 my ($create) = blocks($managed, 'pg_tle');
-my ($update) = blocks($managed, 'pg_tle-update');
+my ($update) = blocks($managed, 'update');
 my ($remove) = blocks($managed, 'pg_tle-remove');
 $node->safe_psql('shop', $create->{sql}, @as_owner);
 $node->safe_psql('shop', <<'SQL', @as_owner);

@@ -1,40 +1,42 @@
-# Readers up to comb_watermark() of the SQL flavour receive each committed row. Where it cannot see the transactions of
-# all sessions, it raises an error. The examples of doc/outbox.md and doc/changes.md run with it.
+# Readers up to comb_watermark() of the SQL flavour receive each committed row once. Where it cannot see the
+# transactions of all sessions, it raises an error.
 #
 #   SEED=number     repeats the choices of an earlier run; a run prints its seed first
-#   SECONDS=number  is how long the test runs, 20 seconds by default
+#   SECONDS=number  is how long readers run, 18 seconds by default
 use strict;
 use warnings;
 use Comb;
-use Document;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
+use Session;
 use Test::More;
-use Time::HiRes qw(time);
+use Time::HiRes qw(sleep time);
 
 my $seed = $ENV{SEED} || int(time * 1000) % 1_000_000;
-my $seconds = $ENV{SECONDS} || 20;
+my $seconds = $ENV{SECONDS} || 18;
 note("SEED=$seed SECONDS=$seconds");
 
 my $top = "$ENV{SANDBOX}/comb";
 my ($version) = slurp_file("$top/comb.control") =~ /^default_version *= *'(.*)'/m;
 my $create = "CREATE EXTENSION comb VERSION '$version-sql'";
+my $nil = '00000000-0000-0000-0000-000000000000';
 my $node = Comb::start_server(
 	'main',
-	streaming => 1,
-	settings => "log_statement = none\nmax_connections = 40\nmax_prepared_transactions = 2\ntimezone = 'UTC'");
-$node->safe_psql('postgres', "$create; CREATE ROLE app LOGIN");
+	streaming => 'logical',
+	settings => "log_statement = none\nmax_connections = 80\nmax_prepared_transactions = 20\ntimezone = 'UTC'");
+$node->safe_psql('postgres', "$create; CREATE ROLE app LOGIN; CREATE TABLE events (id uuid DEFAULT comb_uuid())");
+my $session = sub { return Session->new($node->connstr('postgres') . ($_[0] // '')) };
 
 # ---- errors instead of guesses -------------------------------------------------------------------------------------
 
-my @functions =
-  ('comb_watermark()', 'comb_watermark_v7()', 'hot_watermark()', '(SELECT count(*) FROM comb_watermark_holders())');
+my @functions = ('comb_watermark()', 'hot_watermark()', q{comb_watermark('1 second')}, q{hot_watermark('1 second')});
+my $holders = '(SELECT count(*) FROM comb_watermark_holders())';
 
-# refused(WHAT, ERROR, SQL [, FUNCTIONS ...]): tests that the functions raise an error after a command.
+# refused(WHAT, ERROR, SQL, FUNCTION ...): tests that the functions raise an error after a command.
 sub refused
 {
 	my ($what, $error, $sql, @of) = @_;
-	for my $function (@of ? @of : @functions)
+	for my $function (@of)
 	{
 		my ($status, $out, $err) = $node->psql('postgres', "$sql; SELECT $function");
 		like($err, $error, "$function raises an error $what");
@@ -42,25 +44,21 @@ sub refused
 	return;
 }
 
-refused('if the role cannot see other sessions', qr/permission denied to see .*\n.*GRANT pg_read_all_stats TO app/,
-	'SET ROLE app');
-refused('if the session hides its transactions', qr/cannot see .*\n.*track_activities is off/,
-	'SET track_activities = off');
-refused('in REPEATABLE READ', qr/\Q$_\E needs the isolation level READ COMMITTED/,
-	'BEGIN ISOLATION LEVEL REPEATABLE READ', $_)
-  for @functions[ 0 .. 2 ];
-my $other = $node->background_psql('postgres', on_error_stop => 1);
-$other->query_safe('SET track_activities = off');
-refused('if another session hides its transactions', qr/cannot see .*\n.*track_activities is off/, 'SELECT');
-$other->query_safe('RESET track_activities');
-$node->safe_psql('postgres', q{BEGIN; CREATE TABLE prepared (); PREPARE TRANSACTION 'waiting'});
-refused('while a transaction is prepared', qr/transaction "waiting" is prepared/, 'SELECT', @functions[ 0 .. 2 ]);
-is($node->safe_psql('postgres', 'SELECT pid, prepared FROM comb_watermark_holders()'),
-	'|waiting', 'comb_watermark_holders() shows a prepared transaction');
-$node->safe_psql('postgres', q{ROLLBACK PREPARED 'waiting'});
-$node->safe_psql('postgres', 'GRANT pg_read_all_stats TO app');
-is($node->safe_psql('postgres', 'SET ROLE app; SELECT comb_watermark() IS NOT NULL'),
+my $hidden = qr/cannot see .*\n.*track_activities is off/;
+refused('if the role cannot see other sessions',
+	qr/permission denied to see .*\n.*GRANT pg_read_all_stats TO app/, 'SET ROLE app', @functions, $holders);
+refused('if the session hides its transactions', $hidden, 'SET track_activities = off', @functions, $holders);
+my $other = $session->();
+$other->rows('SET track_activities = off; SELECT 1');
+refused('if another session hides its transactions', $hidden, 'SELECT', @functions, $holders);
+$other->rows('RESET track_activities; SELECT 1');
+refused('for a lateness of months', qr/without months and years/, 'SELECT', q{comb_watermark('1 month')});
+$node->safe_psql('postgres', 'GRANT pg_read_all_stats TO app; CREATE FUNCTION of_owner() RETURNS uuid '
+	  . 'SECURITY DEFINER LANGUAGE sql AS $$ SELECT comb_watermark() $$');
+is($node->safe_psql('postgres', "SET ROLE app; SELECT comb_watermark() > '$nil'"),
 	't', 'a role with pg_read_all_stats gets a watermark');
+my $forged = q{SET comb_sql.samples = '1:1:/9000000000000000'; SET ROLE app};
+refused('in a function with the rights of another role', qr/as another role/, $forged, 'of_owner()');
 
 $node->backup('copy');
 my $standby = PostgreSQL::Test::Cluster->new('standby');
@@ -68,70 +66,139 @@ $standby->init_from_backup($node, 'copy', has_streaming => 1);
 $standby->start;
 my ($status, $out, $err) = $standby->psql('postgres', 'SELECT comb_watermark()');
 like($err, qr/recovery is in progress/, 'comb_watermark() raises an error on a standby');
+is($standby->safe_psql('postgres', 'SELECT CASE WHEN NOT pg_is_in_recovery() THEN comb_watermark() END IS NULL'),
+	't', 'it raises none there in a branch that is not taken');
 $standby->stop;
 
 # ---- what holds it back --------------------------------------------------------------------------------------------
 
-# Any open transaction in the database holds the watermark back, and none in another database does.
-my $elsewhere = $node->background_psql('template1', on_error_stop => 1);
-$elsewhere->query_safe('BEGIN; SELECT 1');
-$other->query_safe('BEGIN; SELECT 1');
-my $began = $node->safe_psql('postgres', 'SELECT clock_timestamp()');
-for my $case ([ 'comb_watermark()', 'comb_boundary' ], [ 'comb_watermark_v7()', 'comb_boundary' ],
-	[ 'hot_watermark()', 'hot_boundary' ])
+my $reader = $session->();
+
+# below(ID): whether the watermark of a session is below an id.
+sub below
 {
-	my ($function, $boundary) = @$case;
-	is($node->safe_psql('postgres', "SELECT pg_sleep(0.01); SELECT $function <= $boundary('$began')"),
-		"\nt", "$function waits for an open transaction");
+	my ($id) = @_;
+	my ($below) = $reader->rows("SELECT comb_watermark() <= '$id'");
+	return $below;
 }
-is($node->safe_psql('postgres', 'SELECT pid FROM comb_watermark_holders()'),
-	$other->query_safe('SELECT pg_backend_pid()'), 'comb_watermark_holders() shows it');
-$other->query_safe('COMMIT');
-is($node->safe_psql('postgres', "SELECT comb_watermark() > comb_boundary('$began')"),
-	't', 'a transaction in another database does not hold the watermark back');
-is($node->safe_psql('postgres', 'SELECT count(*) FROM comb_watermark_holders()'), '0', 'nothing is shown then');
-$_->quit for $other, $elsewhere;
+
+# waits_for(WHAT, SESSION, BEGIN, END): tests that the watermark waits for a transaction until it ends. BEGIN makes an
+# id, which it returns first.
+sub waits_for
+{
+	my ($what, $writer, $begin, $end) = @_;
+	my ($id) = $writer->rows($begin);
+	is(below($id), 't', "the watermark waits for $what");
+	is($node->safe_psql('postgres', 'SELECT count(*) FROM comb_watermark_holders()'), '1', "$what is shown");
+	$writer->rows("$end; SELECT 1");
+	is(below($id), 'f', "$what has ended");
+	is($node->safe_psql('postgres', 'SELECT count(*) FROM comb_watermark_holders()'), '0', 'nothing is shown then');
+	return;
+}
+
+my $insert = 'INSERT INTO events DEFAULT VALUES RETURNING id';
+waits_for('a transaction', $other, "BEGIN; $insert", 'COMMIT');
+waits_for('a transaction that has only made an id', $other, 'BEGIN; SELECT comb_uuid()', 'COMMIT');
+# The server forgets when a transaction began if track_activities is off in one of its statements.
+waits_for('a transaction that was hidden for a statement',
+	$other, "BEGIN; $insert; SET LOCAL track_activities = off; SELECT 1; SET LOCAL track_activities = on", 'COMMIT');
+my $sender = $session->(' replication=database');
+waits_for('a transaction of a connection for replication', $sender, "BEGIN; $insert", 'COMMIT');
+waits_for('a prepared transaction', $other, "BEGIN; $insert; PREPARE TRANSACTION 'waiting'",
+	q{COMMIT PREPARED 'waiting'});
+
+# Transactions in other databases do not hold it back, nor does a connection that streams changes.
+my $elsewhere = Session->new($node->connstr('template1'));
+$elsewhere->rows('BEGIN; SELECT 1');
+$node->safe_psql('postgres', 'CREATE PUBLICATION all_tables FOR ALL TABLES');
+my $stream = IPC::Run::start(
+	[
+		'pg_recvlogical', '-d', $node->connstr('postgres'), '--slot=s', '--create-slot', '--start',
+		'-P', 'pgoutput', '-o', 'proto_version=1', '-o', 'publication_names=all_tables', '-f', '/dev/null'
+	],
+	'>', \my $streamed, '2>', \my $complaints);
+$node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_stat_replication WHERE state = 'streaming'});
+my ($id) = $other->rows($insert);
+is(below($id), 'f', 'nothing else holds it back');
+$stream->kill_kill;
+$_->close for $elsewhere, $sender;
+
+# ---- what a session keeps ------------------------------------------------------------------------------------------
+
+# In REPEATABLE READ, the answer is that of the transaction before.
+$reader->rows('SELECT pg_sleep(0.01)');
+($id) = $other->rows($insert);
+my $repeatable = "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT comb_watermark() > '$id'; COMMIT";
+my $fresh = $session->();
+is(join(' ', map { $fresh->rows($repeatable) } 1, 2), 'f t', 'a session with REPEATABLE READ alone comes on');
+# A row does not appear below the answer of a snapshot, whatever happens between two calls.
+my $calls = 'SELECT comb_watermark(), count(*) FROM events WHERE id < (SELECT comb_watermark())';
+for my $level ('READ COMMITTED', 'REPEATABLE READ')
+{
+	my ($before) = $other->rows("BEGIN; $insert");
+	my ($first) = $reader->rows("BEGIN ISOLATION LEVEL $level; $calls");
+	$other->rows('COMMIT; SELECT 1');
+	my ($second) = $reader->rows($calls);
+	my ($watermark, $rows) = split /\|/, $second;
+	is($second, $first, "$level: the transaction's answers do not change") if $level ne 'READ COMMITTED';
+	is($node->safe_psql('postgres', "SELECT count(*) FROM events WHERE id < '$watermark'"),
+		$rows, "$level: all rows below the watermark are visible");
+	$reader->rows('COMMIT; SELECT 1');
+}
+$_->close for $reader, $fresh, $other;
+
+# ---- a clock that is set back --------------------------------------------------------------------------------------
+
+my ($clock, %environment) = Comb::faked_clock();
+Comb::set_clock($clock, '+0');
+my $stepping = Comb::start_server('stepping', environment => \%environment);
+$stepping->safe_psql('postgres', "$create; CREATE TABLE events (id uuid DEFAULT comb_uuid())");
+my @of = map { Session->new($stepping->connstr('postgres')) } 1 .. 2;
+my @until = ('comb_watermark()', q{comb_watermark('2 seconds')});
+my %last = map { $_ => $nil } @until;
+my %read = map { $_ => 0 } @until;
+for my $step ('+1', '+0', '+0', '+5', '+9')
+{
+	Comb::set_clock($clock, $step);
+	sleep 0.05;
+	$of[0]->rows($insert) for 1 .. ($step eq '+9' ? 0 : 3);
+	for my $until (@until)
+	{
+		my @rows = $of[1]->rows("SELECT id FROM events WHERE id > '$last{$until}' AND id < (SELECT $until) ORDER BY id");
+		$last{$until} = $rows[-1] if @rows;
+		$read{$until} += @rows;
+	}
+}
+is(join(' ', map { 12 - $read{$_} } @until), '6 0', 'a reader with a lateness loses no row when the clock is set back');
+$_->close for @of;
+$stepping->stop;
 
 # ---- readers -------------------------------------------------------------------------------------------------------
 
-my $readers = PostgreSQL::Test::Utils::tempdir() . '/readers';
-system_or_bail("g++ -std=c++20 -O2 -Wall -Wextra -o $readers $top/test/programs/check_watermark.cpp"
-	  . ' $(pkg-config --cflags --libs libpq) -pthread');
+my $program = Comb::build_readers();
 
-# run_readers(DATABASE, SECONDS [, SQL]): returns whether all readers received each row, and how many the naive reader
-# lost. The SQL changes the new database first.
+# run_readers(DATABASE, SECONDS, READER ...): returns whether the readers were right, and how many rows the naive one
+# lost.
 sub run_readers
 {
-	my ($database, $time, $sql) = @_;
-	$node->safe_psql('postgres', "CREATE DATABASE $database");
-	my $setup = slurp_file("$top/test/programs/check_watermark.sql");
-	$setup =~ s/CREATE EXTENSION comb;/$create;/;
-	$setup =~ s/CREATE TRIGGER guard.*?;//sg; # the SQL flavour has no guards
-	$node->safe_psql($database, $setup . ($sql // ''));
-	my $right = IPC::Run::run([ $readers, $node->connstr($database), $seed, $time, 'flavour' ],
-		'>', \my $out, '2>', \my $err, IPC::Run::timeout($time + 300));
+	my ($database, $time, @names) = @_;
+	my @command = ($program, $node->connstr($database), $seed, $time, 'flavour', @names);
+	my $right = IPC::Run::run(\@command, '>', \my $out, '2>', \my $err, IPC::Run::timeout($time + 300));
 	note($out);
-	diag($err) if $err;
-	my ($lost) = $out =~ /^naive: \d+ rows, (\d+) lost/m;
-	return ($right && !$err, $lost);
+	diag($out, $err) unless $right && !$err;
+	return ($right && !$err, $out =~ /^naive: \d+ rows, (\d+) lost/m);
 }
 
-my ($right, $naive) = run_readers('fast', $seconds * 0.75);
-ok($right, 'readers receive each row');
-cmp_ok($naive, '>', 0, 'a reader that asks for ids above the largest that it has seen loses rows');
-($right) = run_readers('wrong', $seconds * 0.25, q{
-	CREATE OR REPLACE FUNCTION comb_watermark() RETURNS uuid LANGUAGE sql AS 'SELECT comb_boundary(now())'});
-ok(!$right, 'readers with a watermark that does not wait for transactions are found to lose rows');
-
-# ---- the examples --------------------------------------------------------------------------------------------------
-
-# The SQL flavour cannot refuse a statement that reads tables.
-for my $name ('outbox', 'changes')
+# A few at a time, so that there are many writes between two steps of a reader.
+my @names = slurp_file("$top/test/programs/watermark_readers.hpp") =~ /^    \{"([^"]+)"/mg;
+my $groups = 6;
+for my $group (0 .. $groups - 1)
 {
-	$node->safe_psql('postgres', "CREATE DATABASE $name");
-	$node->safe_psql($name, $create);
-	run_blocks("$name.md", $node, $name,
-		[ grep { ($_->{output} // '') !~ /ERROR:/ } blocks("$top/doc/$name.md", '') ]);
+	my @of = grep { $_ ne 'naive' } @names[ grep { $_ % $groups == $group } 0 .. $#names ];
+	Comb::make_watermark_tables($node, "readers$group", $create);
+	my ($right, $lost) = run_readers("readers$group", $seconds / $groups, @of, 'naive');
+	ok($right, 'each row is read once by the readers: ' . join ', ', @of);
+	cmp_ok($lost, '>', 0, 'a reader without a watermark loses rows');
 }
 
 $node->stop;

@@ -60,6 +60,28 @@ sub run_stress
 	return $held && !$err;
 }
 
+# Compiles test/programs/check_watermark.cpp, and returns the program.
+sub build_readers
+{
+	my $program = PostgreSQL::Test::Utils::tempdir() . '/readers';
+	system_or_bail("g++ -std=c++20 -O2 -Wall -Wextra -o $program $top/test/programs/check_watermark.cpp"
+		  . ' $(pkg-config --cflags --libs libpq) -pthread');
+	return $program;
+}
+
+# make_watermark_tables(NODE, DATABASE, SQL): creates a database with the SQL flavour, which SQL installs, and with the
+# tables of test/programs/check_watermark.sql. The flavour has no guards, and shows transactions only to some roles.
+sub make_watermark_tables
+{
+	my ($node, $database, $create) = @_;
+	my $setup = slurp_file("$top/test/programs/check_watermark.sql");
+	$setup =~ s/CREATE EXTENSION comb;/$create;/;
+	$setup =~ s/CREATE TRIGGER guard.*?;//sg;
+	$node->safe_psql('postgres', "CREATE DATABASE $database");
+	$node->safe_psql($database, "$setup; GRANT pg_read_all_stats TO reader");
+	return;
+}
+
 # Copies the source without what was built there, because make would use that. Returns the folder.
 sub copy_source
 {

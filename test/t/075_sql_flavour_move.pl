@@ -1,0 +1,52 @@
+# A database moves from the SQL flavour to the library while writers write and readers go on. The readers miss no row.
+use strict;
+use warnings;
+use Comb;
+use Document;
+use PostgreSQL::Test::Utils;
+use Session;
+use Test::More;
+use Time::HiRes qw(sleep time);
+
+my $seed = $ENV{SEED} || int(time * 1000) % 1_000_000;
+note("SEED=$seed");
+
+my $top = "$ENV{SANDBOX}/comb";
+my $managed = "$top/doc/managed.md";
+my $node = Comb::start_server(
+	'main',
+	settings => "log_statement = none\nmax_connections = 80\nmax_prepared_transactions = 20");
+my ($create, $update) = map { (blocks($managed, $_))[0]{sql} } 'sql-flavour', 'update';
+my @steps = $update =~ /^(.*;)$/mg;
+Comb::make_watermark_tables($node, 'shop', $create);
+my $readers = Comb::build_readers();
+
+my @names =
+  ('subquery', 'generic plan', 'function, VOLATILE', 'wrapper', 'cursor', 'REPEATABLE READ', 'two statements');
+my $run = IPC::Run::start(
+	[ $readers, $node->connstr('shop'), $seed, 9, 'flavour', @names, 'naive' ],
+	'>', \my $out, '2>', \my $err, IPC::Run::timeout(300));
+sleep 2;
+# A transaction makes an id before the first step, and inserts it when the second step has begun.
+my $slow = Session->new($node->connstr('shop'));
+my ($id) = $slow->rows('BEGIN; SELECT comb_uuid()');
+for my $n (0 .. $#steps)
+{
+	my $move = IPC::Run::start([ 'psql', '-Xq', '-d', $node->connstr('shop'), '-c', $steps[$n] ], '2>', \my $error);
+	sleep 1;
+	$slow->rows("INSERT INTO events VALUES ('$id', 0); COMMIT; SELECT 1") if $n == 1;
+	ok($move->finish, "it runs under load: $steps[$n]") or diag($error);
+}
+$slow->close;
+# The watermark itself may be less once, after the move.
+$run->finish;
+note($out);
+diag($err) if $err;
+my %lost = $out =~ /^(.*): \d+ rows, (\d+ lost, \d+ repeated, \d+ unknown)/mg;
+my $naive = delete $lost{naive} // '';
+is_deeply(\%lost, { map { $_ => '0 lost, 0 repeated, 0 unknown' } @names, 'in a function' }, 'each row is read once');
+isnt($naive =~ s/ .*//r, '0', 'a reader without a watermark loses rows');
+is($node->safe_psql('shop', q{SELECT extversion FROM pg_extension WHERE extname = 'comb'}), '1.0', 'it has moved');
+
+$node->stop;
+done_testing();
