@@ -200,6 +200,32 @@ LANGUAGE C VOLATILE
 AS 'MODULE_PATHNAME', 'comb_touch';
 COMMENT ON FUNCTION comb_touch() IS 'trigger that sets a column to a new uuid at each change of a row';
 
+-- A trigger function that writes the keys of changed rows to a log, an ordinary table. Readers of the log find, up to
+-- comb_watermark(), what was inserted, updated and deleted. The triggers must be AFTER INSERT OR UPDATE OR DELETE, FOR
+-- EACH ROW, and AFTER TRUNCATE. Their argument is the name of the log, without a schema in that of the table:
+--
+--   CREATE TABLE orders_log (change uuid PRIMARY KEY DEFAULT comb_uuid(), id uuid);
+--   CREATE TRIGGER orders_log AFTER INSERT OR UPDATE OR DELETE ON orders
+--   FOR EACH ROW EXECUTE FUNCTION comb_log('orders_log');
+--   CREATE TRIGGER orders_log_truncate AFTER TRUNCATE ON orders EXECUTE FUNCTION comb_log('orders_log');
+--
+-- The columns of the log that have no default receive the table's columns of the same names, the key. An update that
+-- changes nothing writes nothing, and one that changes the key writes both keys. TRUNCATE, and a key that is NULL in
+-- part, write a mark, whose key is NULL. An entry is written with the rights of the log's owner. The owner of the table
+-- needs INSERT on the log.
+--
+-- Error 39P01 for another trigger, and if a trigger of the log keeps an entry out. Error 22023 for another number of
+-- arguments, 42602 for text that is not a name, 42P01 and 3F000 if there is no such log or schema, and 42501 if the
+-- owner of the table may not write the log. Error 42703 if the table lacks a column of the log or the log has no key,
+-- 42701 if a column of the log has both a default and the name of a column of the table, and 42804 for a column of
+-- another type. Error 42809 for a foreign table, a key with a virtual column, and a log that is no table, unlogged,
+-- without comb_uuid() as a default, with rules, or with a key that is NOT NULL.
+
+CREATE FUNCTION comb_log() RETURNS trigger
+LANGUAGE C VOLATILE
+AS 'MODULE_PATHNAME', 'comb_log';
+COMMENT ON FUNCTION comb_log() IS 'trigger that writes the keys of changed rows to a log';
+
 -- Trigger functions that refuse a row which readers up to comb_watermark() or hot_watermark() could miss, because its
 -- id was made by a client, in another transaction or by another generator. They check a row that is inserted, and one
 -- whose id an UPDATE changes. The trigger must be AFTER INSERT OR UPDATE, FOR EACH ROW. Its arguments are the name of

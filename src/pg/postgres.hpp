@@ -12,6 +12,7 @@ extern "C" {
 #include <access/genam.h>
 #include <access/htup_details.h>
 #include <access/parallel.h>
+#include <access/relation.h>
 #include <access/stratnum.h>
 #include <access/table.h>
 #include <access/transam.h>
@@ -19,6 +20,8 @@ extern "C" {
 #include <access/xact.h>
 #include <access/xlog.h>
 #include <access/xlogrecovery.h>
+#include <catalog/namespace.h>
+#include <catalog/partition.h>
 #include <catalog/pg_am.h>
 #include <catalog/pg_class.h>
 #include <catalog/pg_proc.h>
@@ -43,6 +46,7 @@ extern "C" {
 #include <optimizer/pathnode.h>
 #include <optimizer/plancat.h>
 #include <replication/walsender.h>
+#include <rewrite/rewriteHandler.h>
 #include <storage/ipc.h>
 #include <storage/lock.h>
 #include <storage/lwlock.h>
@@ -50,9 +54,11 @@ extern "C" {
 #include <storage/procarray.h>
 #include <storage/shmem.h>
 #include <tcop/pquery.h>
+#include <utils/acl.h>
 #include <utils/array.h>
 #include <utils/builtins.h>
 #include <utils/date.h>
+#include <utils/datum.h>
 #include <utils/fmgroids.h>
 #include <utils/guc.h>
 #include <utils/lsyscache.h>
@@ -67,6 +73,7 @@ extern "C" {
 #include <utils/tuplestore.h>
 #include <utils/typcache.h>
 #include <utils/uuid.h>
+#include <utils/varlena.h>
 #include <utils/wait_event.h>
 }
 

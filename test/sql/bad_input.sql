@@ -96,6 +96,7 @@ GROUP BY wrong, outcome ORDER BY wrong, outcome COLLATE "C";
 
 -- Errors that depend on the role and on settings.
 CREATE ROLE regress_comb_nobody;
+CREATE TEMP TABLE log (change uuid DEFAULT comb_uuid(), id uuid);
 SET ROLE regress_comb_nobody;
 SELECT comb_reset();
 \set reset :LAST_ERROR_SQLSTATE
@@ -103,11 +104,19 @@ SELECT comb_advance(comb_uuid());
 \set advance :LAST_ERROR_SQLSTATE
 SET comb.monotonicity = session;
 \echo :LAST_ERROR_SQLSTATE
+CREATE TEMP TABLE mine (id uuid);
+CREATE TRIGGER called AFTER INSERT ON mine FOR EACH ROW EXECUTE FUNCTION comb_log('log');
+\set VERBOSITY terse
+INSERT INTO mine VALUES (NULL);
+\set log :LAST_ERROR_SQLSTATE
+\set VERBOSITY default
+DROP TABLE mine;
 RESET ROLE;
 DROP ROLE regress_comb_nobody;
 SET comb.monotonicity = 'table';
 \echo :LAST_ERROR_SQLSTATE
-INSERT INTO outcomes VALUES ('comb_reset()', '', :'reset'), ('comb_advance(uuid,interval)', '', :'advance');
+INSERT INTO outcomes VALUES ('comb_reset()', '', :'reset'), ('comb_advance(uuid,interval)', '', :'advance'),
+  ('comb_log()', '', :'log');
 
 -- Errors of triggers.
 CREATE TEMP TABLE rows (id uuid, n int, copy uuid GENERATED ALWAYS AS (id) STORED);
@@ -125,6 +134,18 @@ FROM (VALUES ('comb_touch', 'BEFORE'), ('comb_guard', 'AFTER'), ('hot_guard', 'A
           ('ROW', '''id'', ''999999999999 days''')) AS triggers (level, arguments),
   LATERAL pg_temp.outcome(format('SELECT pg_temp.insert_with(%L)', format(
     '%s INSERT ON rows FOR EACH %s EXECUTE FUNCTION %s(%s)', timing, level, function, arguments))) AS o;
+CREATE TEMP TABLE log_without_key (change uuid DEFAULT comb_uuid());
+CREATE TEMP TABLE log_of_type (change uuid DEFAULT comb_uuid(), id text);
+CREATE TEMP TABLE log_with_default (change uuid DEFAULT comb_uuid(), id uuid DEFAULT comb_uuid());
+CREATE FUNCTION pg_temp.swallow() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+CREATE TRIGGER swallow BEFORE INSERT ON log FOR EACH ROW EXECUTE FUNCTION pg_temp.swallow();
+INSERT INTO outcomes
+SELECT 'comb_log()', '', o.outcome, o.message
+FROM (VALUES ('STATEMENT', 'log'), ('ROW', NULL), ('ROW', ''), ('ROW', 'x'), ('ROW', 'x.log'), ('ROW', 'rows'),
+             ('ROW', 'log_without_key'), ('ROW', 'log_of_type'), ('ROW', 'log_with_default'),
+             ('ROW', 'log')) AS triggers (level, argument),
+  LATERAL pg_temp.outcome(format('SELECT pg_temp.insert_with(%L)', format(
+    'AFTER INSERT ON rows FOR EACH %s EXECUTE FUNCTION comb_log(%s)', level, quote_literal(argument)))) AS o;
 SELECT * FROM pg_temp.outcome('SELECT comb_uuid()');
 
 -- doc/reference.md contains each function once, with the errors that it raised here. Functions that implement operators

@@ -3,14 +3,10 @@
 
 namespace comb::pg {
 
-namespace {
-
 int detail_of_trigger(const TriggerData& call) {
   return errdetail("The trigger is \"%s\" of table \"%s\".", call.tg_trigger->tgname,
                    RelationGetRelationName(call.tg_relation));
 }
-
-}  // namespace
 
 const TriggerData& row_trigger(FunctionCallInfo fcinfo, const char* function, TriggerEvent timing) {
   if (!CALLED_AS_TRIGGER(fcinfo))

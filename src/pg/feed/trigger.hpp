@@ -5,6 +5,9 @@
 
 namespace comb::pg {
 
+// Part of an error: which trigger has called.
+int detail_of_trigger(const TriggerData& call);
+
 // The call of a trigger function. Raises an error if the function is not called by a trigger that fires FOR EACH ROW at
 // `timing` (TRIGGER_EVENT_BEFORE or TRIGGER_EVENT_AFTER) for INSERT or UPDATE.
 const TriggerData& row_trigger(FunctionCallInfo fcinfo, const char* function, TriggerEvent timing);

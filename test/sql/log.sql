@@ -1,0 +1,250 @@
+-- comb_log() writes the keys of changed rows to a log.
+CREATE TABLE orders (id int PRIMARY KEY, what text, price numeric);
+CREATE TABLE orders_log (change uuid PRIMARY KEY DEFAULT comb_uuid(), id int);
+CREATE TRIGGER orders_log AFTER INSERT OR UPDATE OR DELETE ON orders
+FOR EACH ROW EXECUTE FUNCTION comb_log('orders_log');
+CREATE TRIGGER orders_log_truncate AFTER TRUNCATE ON orders EXECUTE FUNCTION comb_log('orders_log');
+
+-- The entries since the last call, in their order. A mark is shown as "mark".
+CREATE FUNCTION entries(log text DEFAULT 'orders_log', key text DEFAULT 'id') RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    entries text;
+BEGIN
+    EXECUTE format('WITH gone AS (DELETE FROM %s RETURNING change, %s AS key)
+                    SELECT string_agg(coalesce(key, ''mark''), '' '' ORDER BY change) FROM gone', log,
+                   CASE WHEN key ~ ',' THEN format('concat_ws(''/'', %s)', key) ELSE key || '::text' END) INTO entries;
+    RETURN entries;
+END $$;
+
+-- INSERT, COPY, ON CONFLICT, MERGE, UPDATE and DELETE. An update that changes nothing, in all bits, is not logged.
+INSERT INTO orders VALUES (1, 'a', 1.0), (2, 'b', 2.0);
+COPY orders FROM stdin;
+3	c	3.0
+4	d	\N
+\.
+SELECT entries();
+INSERT INTO orders VALUES (1, 'x', 1), (5, 'e', 5) ON CONFLICT DO NOTHING;
+INSERT INTO orders VALUES (1, 'upsert', 1) ON CONFLICT (id) DO UPDATE SET what = excluded.what;
+MERGE INTO orders USING (VALUES (2), (3), (6)) AS given (id) ON orders.id = given.id
+WHEN MATCHED AND given.id = 2 THEN DELETE WHEN MATCHED THEN UPDATE SET what = 'merged'
+WHEN NOT MATCHED THEN INSERT VALUES (given.id, 'merged', 0);
+SELECT entries();
+UPDATE orders SET what = what, price = price;
+SELECT entries();
+UPDATE orders SET price = CASE id WHEN 1 THEN 1.00 ELSE price END;
+SELECT entries();
+DELETE FROM orders WHERE id = 1;
+WITH gone AS (DELETE FROM orders WHERE id = 3 RETURNING *) INSERT INTO orders SELECT id, 'again', price FROM gone;
+SELECT entries();
+
+-- A key that changes is logged twice, also if a BEFORE trigger changes it. TRUNCATE leaves a mark.
+UPDATE orders SET id = -id WHERE id IN (3, 4);
+CREATE FUNCTION move_key() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    NEW.id := NEW.id + 100;
+    RETURN NEW;
+END $$;
+CREATE TRIGGER move_key BEFORE UPDATE ON orders FOR EACH ROW WHEN (NEW.what = 'move') EXECUTE FUNCTION move_key();
+UPDATE orders SET what = 'move' WHERE id = 5;
+TRUNCATE orders;
+SELECT entries();
+
+-- What is rolled back leaves nothing.
+BEGIN;
+INSERT INTO orders VALUES (1);
+SAVEPOINT s;
+INSERT INTO orders VALUES (2);
+ROLLBACK TO s;
+INSERT INTO orders VALUES (3);
+COMMIT;
+SELECT entries();
+
+-- Keys are of any type, also equal ones with different bits, of several columns with any name, and need no primary key.
+CREATE COLLATION any_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+CREATE DOMAIN positive AS numeric(8, 2) NOT NULL CHECK (value > 0);
+CREATE TYPE pair AS (a int, b text);
+CREATE TABLE keys (payload text, "Group, of" text COLLATE any_case, gone int, n positive, p pair, days date[]);
+ALTER TABLE keys DROP gone;
+CREATE TABLE "Keys' log" (days date[], who text DEFAULT session_user, "Group, of" text COLLATE any_case, gone int,
+    change uuid DEFAULT comb_uuid_v7(), n numeric(8, 2), p pair, at timestamptz DEFAULT now());
+ALTER TABLE "Keys' log" DROP gone;
+CREATE TRIGGER logged AFTER INSERT OR UPDATE OR DELETE ON keys FOR EACH ROW
+EXECUTE FUNCTION comb_log('"Keys'' log"');
+INSERT INTO keys VALUES ('x', 'one', 1.00, (1, 'a'), '{2026-01-01}'), ('y', 'two', 2.50, (NULL, NULL), '{}');
+UPDATE keys SET "Group, of" = upper("Group, of") WHERE payload = 'x';
+SELECT entries('"Keys'' log"', '"Group, of", n, p, days');
+-- A key that is NULL in part cannot be joined: a mark.
+INSERT INTO keys VALUES ('z', NULL, 3, (1, 'a'), '{}');
+SELECT who = session_user AS who, num_nulls("Group, of", n, p, days), at <= now() AS at FROM "Keys' log";
+DELETE FROM "Keys' log";
+-- Keys that are stored out of line.
+CREATE TABLE wide (id text, n int);
+ALTER TABLE wide ALTER id SET STORAGE EXTERNAL;
+CREATE TABLE wide_log (change uuid DEFAULT comb_uuid(), id text);
+CREATE TRIGGER logged AFTER INSERT OR UPDATE OR DELETE ON wide FOR EACH ROW EXECUTE FUNCTION comb_log('wide_log');
+INSERT INTO wide VALUES (repeat('0123456789', 2000), 1);
+UPDATE wide SET n = 2;
+UPDATE wide SET id = id || '0';
+DELETE FROM wide;
+SELECT entries('wide_log', 'length(id)');
+
+-- Partitions, also with other columns, rows that move, a partition in another schema, and DETACH and ATTACH.
+CREATE SCHEMA elsewhere;
+CREATE TABLE parts (id int, n int, PRIMARY KEY (id, n)) PARTITION BY LIST (n);
+CREATE TABLE elsewhere.parts_1 (gone text, n int NOT NULL, id int NOT NULL);
+ALTER TABLE elsewhere.parts_1 DROP gone;
+ALTER TABLE parts ATTACH PARTITION elsewhere.parts_1 FOR VALUES IN (1);
+CREATE TABLE parts_2 PARTITION OF parts FOR VALUES IN (2) PARTITION BY RANGE (id);
+CREATE TABLE parts_2_low PARTITION OF parts_2 FOR VALUES FROM (0) TO (100);
+CREATE TABLE parts_log (change uuid PRIMARY KEY DEFAULT comb_uuid(), id int, n int);
+CREATE TRIGGER logged AFTER INSERT OR UPDATE OR DELETE ON parts FOR EACH ROW EXECUTE FUNCTION comb_log('parts_log');
+CREATE TRIGGER truncated AFTER TRUNCATE ON parts EXECUTE FUNCTION comb_log('parts_log');
+INSERT INTO parts VALUES (1, 1), (2, 2);
+UPDATE parts SET n = 3 - n;
+INSERT INTO elsewhere.parts_1 VALUES (1, 3);
+SELECT entries('parts_log', 'id, n');
+ALTER TABLE parts DETACH PARTITION parts_2;
+DELETE FROM parts_2;
+ALTER TABLE parts ATTACH PARTITION parts_2 FOR VALUES IN (2);
+INSERT INTO parts VALUES (4, 2);
+TRUNCATE parts;
+SELECT entries('parts_log', 'id, n');
+-- A log that is partitioned.
+CREATE TABLE parted_log (change uuid PRIMARY KEY DEFAULT comb_uuid(), id int, n int) PARTITION BY RANGE (change);
+CREATE TABLE parted_log_1 PARTITION OF parted_log FOR VALUES FROM (MINVALUE) TO (MAXVALUE);
+CREATE OR REPLACE TRIGGER logged AFTER INSERT OR UPDATE OR DELETE ON parts
+FOR EACH ROW EXECUTE FUNCTION comb_log('public.parted_log');
+INSERT INTO parts VALUES (5, 2);
+SELECT entries('parted_log', 'id, n');
+
+-- Cascades, deferred triggers, and rows that replication applies.
+CREATE TABLE lines (id int PRIMARY KEY, of int REFERENCES orders ON UPDATE CASCADE ON DELETE SET NULL);
+CREATE TABLE lines_log (change uuid PRIMARY KEY DEFAULT comb_uuid(), id int);
+CREATE CONSTRAINT TRIGGER logged AFTER INSERT OR UPDATE OR DELETE ON lines DEFERRABLE INITIALLY DEFERRED
+FOR EACH ROW EXECUTE FUNCTION comb_log('lines_log');
+BEGIN;
+INSERT INTO lines VALUES (10, 1), (30, 3);
+SELECT entries('lines_log') AS not_yet;
+COMMIT;
+SELECT entries('lines_log');
+UPDATE orders SET id = 2 WHERE id = 1;
+DELETE FROM orders WHERE id = 3;
+SELECT entries('lines_log');
+DROP TABLE lines, lines_log;
+SELECT entries();
+SET session_replication_role = replica;
+INSERT INTO orders VALUES (7);
+SELECT entries();
+ALTER TABLE orders ENABLE ALWAYS TRIGGER orders_log;
+INSERT INTO orders VALUES (8);
+SELECT entries();
+RESET session_replication_role;
+
+-- Both tables and the log can be renamed, moved and changed. The next write uses what is there, or says what is not.
+CREATE FUNCTION try(statement text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    message text;
+    detail text;
+    hint text;
+BEGIN
+    EXECUTE statement;
+    RETURN 'no error';
+EXCEPTION WHEN OTHERS THEN
+    GET STACKED DIAGNOSTICS message = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
+    RETURN concat_ws(E'\n', SQLSTATE || ': ' || message, nullif(detail, ''), nullif(hint, ''));
+END $$;
+CREATE FUNCTION insert_after(change text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    result text;
+BEGIN
+    EXECUTE change;
+    result := try('INSERT INTO orders VALUES (100)');
+    IF result = 'no error' THEN
+        result := 'wrote ' || entries();
+    END IF;
+    RAISE 'done' USING ERRCODE = 'P9999'; -- undoes the change
+EXCEPTION WHEN SQLSTATE 'P9999' THEN
+    RETURN result;
+END $$;
+\t \a
+SELECT insert_after('ALTER TABLE orders_log RENAME TO log');
+SELECT insert_after('ALTER TABLE orders_log SET SCHEMA elsewhere');
+SELECT insert_after('ALTER TABLE orders_log RENAME id TO order_id');
+SELECT insert_after('ALTER TABLE orders RENAME id TO order_id');
+SELECT insert_after('ALTER TABLE orders_log ADD note text DEFAULT ''none'', ADD day date DEFAULT now()');
+SELECT insert_after('ALTER TABLE orders_log ADD note text');
+SELECT insert_after('ALTER TABLE orders_log ADD what text');
+SELECT insert_after('ALTER TABLE orders_log DROP id');
+SELECT insert_after('ALTER TABLE orders ALTER id TYPE bigint');
+SELECT insert_after('ALTER TABLE orders_log ALTER id TYPE bigint');
+SELECT insert_after('ALTER TABLE orders ALTER id TYPE bigint; ALTER TABLE orders_log ALTER id TYPE bigint');
+SELECT insert_after('DROP TABLE orders_log');
+SELECT insert_after('DROP TABLE orders_log;
+    CREATE TABLE orders_log (id int, change uuid PRIMARY KEY DEFAULT comb_uuid())');
+
+-- A table that cannot be a log, or would lose entries or marks.
+SELECT insert_after('ALTER TABLE orders_log SET UNLOGGED');
+SELECT insert_after('ALTER TABLE orders_log ALTER change SET DEFAULT gen_random_uuid()');
+SELECT insert_after('ALTER TABLE orders_log ALTER change SET DEFAULT comb_uuid(now())');
+SELECT insert_after('ALTER TABLE orders_log ALTER change DROP DEFAULT');
+SELECT insert_after('ALTER TABLE orders_log ALTER id SET DEFAULT 0');
+SELECT insert_after('ALTER TABLE orders_log ALTER id SET NOT NULL');
+SELECT insert_after('DROP TABLE orders_log;
+    CREATE TABLE orders_log (change uuid DEFAULT comb_uuid(), LIKE orders INCLUDING ALL)');
+SELECT insert_after('CREATE DOMAIN elsewhere.id AS int; ALTER TABLE orders_log ALTER id TYPE elsewhere.id');
+SELECT insert_after('ALTER TABLE orders ADD code varchar(3); ALTER TABLE orders_log ADD code varchar(2)');
+SELECT insert_after('CREATE RULE elsewhere AS ON INSERT TO orders_log DO INSTEAD NOTHING');
+SELECT insert_after('CREATE FUNCTION swallow() RETURNS trigger LANGUAGE plpgsql AS ''BEGIN RETURN NULL; END'';
+    CREATE TRIGGER swallow BEFORE INSERT ON orders_log FOR EACH ROW EXECUTE FUNCTION swallow()');
+SELECT insert_after('ALTER TABLE orders_log RENAME TO log; CREATE VIEW orders_log AS SELECT * FROM log');
+SELECT insert_after('ALTER TABLE orders_log RENAME TO log; CREATE TEMP TABLE orders_log (LIKE log INCLUDING ALL)');
+SELECT insert_after('CREATE FOREIGN DATA WRAPPER none; CREATE SERVER none FOREIGN DATA WRAPPER none;
+    ALTER TABLE orders_log RENAME TO log;
+    CREATE FOREIGN TABLE orders_log (change uuid DEFAULT comb_uuid(), id int) SERVER none');
+SELECT insert_after('DROP TRIGGER orders_log ON orders; CREATE TRIGGER orders_log AFTER INSERT ON orders
+    FOR EACH ROW EXECUTE FUNCTION comb_log(''orders'')');
+
+-- Wrong triggers.
+CREATE FUNCTION insert_with(trigger text) RETURNS text LANGUAGE sql AS $$
+    SELECT insert_after('DROP TRIGGER orders_log ON orders; CREATE TRIGGER orders_log ' || trigger)
+$$;
+SELECT insert_with('BEFORE INSERT ON orders FOR EACH ROW EXECUTE FUNCTION comb_log(''orders_log'')');
+SELECT insert_with('AFTER INSERT ON orders EXECUTE FUNCTION comb_log(''orders_log'')');
+SELECT insert_with('AFTER INSERT ON orders FOR EACH ROW EXECUTE FUNCTION comb_log()');
+SELECT insert_with('AFTER INSERT ON orders FOR EACH ROW EXECUTE FUNCTION comb_log(''orders_log'', ''id'')');
+SELECT insert_with('AFTER INSERT ON orders FOR EACH ROW EXECUTE FUNCTION comb_log(''none.orders_log'')');
+SELECT insert_with('AFTER INSERT ON orders FOR EACH ROW EXECUTE FUNCTION comb_log(''orders_pkey'')');
+CREATE VIEW orders_view AS SELECT * FROM orders;
+CREATE TRIGGER logged INSTEAD OF INSERT ON orders_view FOR EACH ROW EXECUTE FUNCTION comb_log('orders_log');
+SELECT try('INSERT INTO orders_view VALUES (100)');
+DROP VIEW orders_view;
+\t \a
+
+-- A temporary table can have a temporary log.
+CREATE TEMP TABLE drafts (id int);
+CREATE TEMP TABLE drafts_log (change uuid DEFAULT comb_uuid(), id int);
+CREATE TRIGGER logged AFTER INSERT ON drafts FOR EACH ROW EXECUTE FUNCTION comb_log('drafts_log');
+INSERT INTO drafts VALUES (1);
+SELECT entries('drafts_log');
+
+-- A trigger of the table can change the log in the middle of a statement, after an entry was written.
+CREATE FUNCTION change_log() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF NEW.id = 201 THEN
+        ALTER TABLE orders_log ADD what text;
+        INSERT INTO orders VALUES (300, 'nested');
+    END IF;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER change_log AFTER INSERT ON orders FOR EACH ROW EXECUTE FUNCTION change_log();
+INSERT INTO orders VALUES (200, 'a'), (201, 'b'), (202, 'c');
+SELECT entries(key => 'id, what');
+INSERT INTO orders VALUES (203, 'd');
+SELECT entries(key => 'id, what');
+
+DROP TABLE orders, orders_log, keys, "Keys' log", wide, wide_log, parts, parts_log, parted_log, drafts, drafts_log;
+DROP SCHEMA elsewhere;
+DROP TYPE pair;
+DROP DOMAIN positive;
+DROP COLLATION any_case;
+DROP FUNCTION entries, move_key, try, insert_after, insert_with, change_log;

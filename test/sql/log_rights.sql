@@ -1,0 +1,140 @@
+-- Whose rights comb_log() uses: the log is found as the table's owner, and written as the log's owner.
+CREATE ROLE regress_comb_owner;
+CREATE ROLE regress_comb_writer;
+CREATE ROLE regress_comb_other;
+CREATE FUNCTION try(statement text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    message text;
+    detail text;
+    hint text;
+BEGIN
+    EXECUTE statement;
+    RETURN 'no error';
+EXCEPTION WHEN OTHERS THEN
+    GET STACKED DIAGNOSTICS message = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
+    RETURN concat_ws(E'\n', SQLSTATE || ': ' || message, nullif(detail, ''), nullif(hint, ''));
+END $$;
+CREATE SCHEMA shop AUTHORIZATION regress_comb_owner;
+CREATE SCHEMA logs AUTHORIZATION regress_comb_owner;
+CREATE SCHEMA other AUTHORIZATION regress_comb_other;
+GRANT USAGE ON SCHEMA shop TO regress_comb_writer, regress_comb_other;
+GRANT CREATE ON SCHEMA shop TO regress_comb_other;
+
+-- A writer needs no right on the log or its schema. The session keeps its user and search_path, also after an error.
+SET ROLE regress_comb_owner;
+CREATE TABLE shop.orders (id int, n int) PARTITION BY LIST (n);
+CREATE TABLE shop.orders_1 PARTITION OF shop.orders FOR VALUES IN (1);
+CREATE TABLE logs.orders_log (change uuid DEFAULT comb_uuid(), who name DEFAULT current_user,
+    path text DEFAULT current_setting('search_path'), id int CHECK (id > 0));
+CREATE TRIGGER logged AFTER INSERT OR UPDATE OR DELETE ON shop.orders
+FOR EACH ROW EXECUTE FUNCTION comb_log('logs.orders_log');
+GRANT INSERT, SELECT, UPDATE ON shop.orders TO regress_comb_writer;
+SET ROLE regress_comb_writer;
+SET search_path = shop, public;
+INSERT INTO orders VALUES (1, 1);
+SELECT current_user, current_setting('search_path') AS search_path;
+SELECT try('INSERT INTO orders VALUES (-1, 1)') LIKE '23514%' AS refused;
+SELECT current_user, current_setting('search_path') AS search_path, try('SELECT FROM logs.orders_log') AS denied;
+RESET search_path;
+RESET ROLE;
+SELECT who, path, id FROM logs.orders_log;
+
+-- What the log's owner has put there cannot take the rights of whoever writes the table: by SET ROLE, or by a trigger
+-- that is deferred until the user is another one again.
+SET ROLE regress_comb_owner;
+CREATE FUNCTION logs.take() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    SET ROLE NONE;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER take AFTER INSERT ON logs.orders_log FOR EACH ROW EXECUTE FUNCTION logs.take();
+RESET ROLE;
+\t \a
+SELECT try('INSERT INTO shop.orders VALUES (2, 1)');
+DROP TRIGGER take ON logs.orders_log;
+CREATE CONSTRAINT TRIGGER take AFTER INSERT ON logs.orders_log DEFERRABLE INITIALLY DEFERRED
+FOR EACH ROW EXECUTE FUNCTION logs.take();
+SELECT try('INSERT INTO shop.orders VALUES (2, 1)');
+DROP TRIGGER take ON logs.orders_log;
+
+-- A function in a default of the log does not see what the writer has put into the search_path.
+CREATE FUNCTION public.who() RETURNS text LANGUAGE plpgsql AS $$ BEGIN RETURN lower('Owner'); END $$;
+ALTER TABLE logs.orders_log ADD name text DEFAULT public.who();
+SET ROLE regress_comb_other;
+CREATE FUNCTION other.lower(text) RETURNS text LANGUAGE sql AS $$ SELECT 'taken by ' || current_user $$;
+RESET ROLE;
+GRANT USAGE ON SCHEMA other TO PUBLIC;
+SET search_path = other, pg_catalog, public;
+INSERT INTO shop.orders VALUES (3, 1);
+RESET search_path;
+SELECT name FROM logs.orders_log WHERE id = 3;
+
+-- The owner of a table needs INSERT on the log, also that of a partition, with a trigger of its own or of the table.
+SET ROLE regress_comb_other;
+CREATE TABLE shop.notes (id int);
+CREATE TRIGGER logged AFTER INSERT ON shop.notes FOR EACH ROW EXECUTE FUNCTION comb_log('logs.orders_log');
+SELECT try('INSERT INTO shop.notes VALUES (4)');
+RESET ROLE;
+GRANT USAGE ON SCHEMA logs TO regress_comb_other;
+SELECT try('INSERT INTO shop.notes VALUES (4)');
+ALTER TABLE shop.orders_1 OWNER TO regress_comb_other;
+SELECT try('INSERT INTO shop.orders VALUES (4, 1)');
+GRANT INSERT ON logs.orders_log TO regress_comb_other;
+SELECT try('INSERT INTO shop.orders VALUES (5, 1)');
+SET ROLE regress_comb_other;
+SELECT try('INSERT INTO shop.notes VALUES (6)');
+RESET ROLE;
+SELECT string_agg(concat_ws(' ', id, who), ', ' ORDER BY change) FROM logs.orders_log WHERE id > 3;
+
+-- A cast that the table's owner has made does not run with the rights of the log's owner, nor does a domain.
+SET ROLE regress_comb_other;
+CREATE TYPE other.key AS (id int);
+CREATE FUNCTION other.take(other.key) RETURNS int LANGUAGE plpgsql AS $$
+BEGIN
+    RAISE 'runs as %', current_user;
+END $$;
+CREATE CAST (other.key AS int) WITH FUNCTION other.take(other.key) AS ASSIGNMENT;
+CREATE FUNCTION other.check_key(int) RETURNS bool LANGUAGE plpgsql AS $$
+BEGIN
+    RETURN current_user = 'regress_comb_other';
+END $$;
+CREATE DOMAIN other.id AS int CHECK (other.check_key(value));
+CREATE TABLE shop.casts (id other.key);
+CREATE TRIGGER logged AFTER INSERT ON shop.casts FOR EACH ROW EXECUTE FUNCTION comb_log('logs.orders_log');
+SELECT try('INSERT INTO shop.casts VALUES (ROW(7))');
+CREATE TABLE shop.checked (id other.id);
+CREATE TRIGGER logged AFTER INSERT ON shop.checked FOR EACH ROW EXECUTE FUNCTION comb_log('logs.orders_log');
+SELECT try('INSERT INTO shop.checked VALUES (8)');
+RESET ROLE;
+
+-- Row level security of the log, if it is forced on its owner, raises an error. It hides no entry.
+ALTER TABLE logs.orders_log ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+SET ROLE regress_comb_writer;
+SELECT try('INSERT INTO shop.orders VALUES (9, 1)');
+RESET ROLE;
+ALTER TABLE logs.orders_log NO FORCE ROW LEVEL SECURITY;
+SET ROLE regress_comb_writer;
+SELECT try('INSERT INTO shop.orders VALUES (9, 1)');
+RESET ROLE;
+\t \a
+
+-- All partitions of a table, and all tables, share one plan for a log.
+CREATE TABLE logs.many (id int, n int) PARTITION BY LIST (n);
+DO $$
+BEGIN
+    FOR n IN 1..50 LOOP
+        EXECUTE format('CREATE TABLE logs.many_%s PARTITION OF logs.many FOR VALUES IN (%s)', n, n);
+    END LOOP;
+END $$;
+CREATE TABLE logs.many_log (change uuid DEFAULT comb_uuid(), id int);
+CREATE TRIGGER logged AFTER INSERT ON logs.many FOR EACH ROW EXECUTE FUNCTION comb_log('many_log');
+CREATE TEMP VIEW plans AS SELECT count(*) FROM pg_backend_memory_contexts
+WHERE ident LIKE 'INSERT INTO logs.many_log%' AND name = 'CachedPlanSource';
+INSERT INTO logs.many SELECT n, n FROM generate_series(1, 50) AS n;
+TABLE plans;
+
+SET client_min_messages = warning;
+DROP FUNCTION try;
+DROP SCHEMA shop, logs, other CASCADE;
+DROP FUNCTION public.who;
+DROP ROLE regress_comb_owner, regress_comb_writer, regress_comb_other;
