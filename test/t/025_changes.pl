@@ -1,6 +1,7 @@
-# A copy that follows a table by comb_touch() and comb_watermark() ends without a stale row, although transactions of
-# random length update, insert and delete. One that asks for changes above the largest that it has seen misses some. The
-# reader of doc/changes.md in Python tells each change, even if it is killed.
+# Copies that follow a table by comb_log() and comb_watermark() end without a difference, although transactions of random
+# length insert, update and delete, change and swap keys, truncate, and are prepared, and entries are forgotten. Those
+# that are read in ways of which doc/changes.md warns do differ. The document's copy in SQLite survives being killed at
+# any time. What a standby, a subscriber and a restored database need is what the document says.
 use strict;
 use warnings;
 use Comb;
@@ -11,115 +12,140 @@ use Test::More;
 use Time::HiRes qw(sleep time);
 
 my $seconds = $ENV{SECONDS} || 10;
+my $seed = $ENV{SEED} || int(rand(10000));
 my $document = "$ENV{SANDBOX}/comb/doc/changes.md";
-my $node = Comb::start_server('main', settings => 'log_statement = none');
-$node->safe_psql('postgres', 'CREATE EXTENSION comb');
-run_blocks('changes.md', $node, 'postgres', [ (blocks($document, ''))[ 0 .. 3 ] ]);
-$node->safe_psql(
-	'postgres', q{
-	CREATE TABLE naive_copy (id uuid PRIMARY KEY, customer text, status text);
-	CREATE TABLE naive_place AS SELECT '00000000-0000-0000-0000-000000000000'::uuid AS place;
-	CREATE PROCEDURE update_naive_copy() LANGUAGE plpgsql AS $$
-	BEGIN
-		WITH read AS (SELECT * FROM orders, naive_place WHERE changed > place), copied AS (
-			INSERT INTO naive_copy SELECT id, customer, status FROM read
-			ON CONFLICT (id) DO UPDATE SET customer = excluded.customer, status = excluded.status)
-		UPDATE naive_place SET place = read.changed
-		FROM (SELECT changed FROM read ORDER BY changed DESC LIMIT 1) AS read;
-	END $$;
-	INSERT INTO orders (customer) SELECT n FROM generate_series(1, 50) AS n});
-
-# A transaction changes a row, waits up to 5 ms, and changes another. Rows are locked in the order of their customers.
 my $folder = PostgreSQL::Test::Utils::tempdir();
-append_to_file("$folder/write.sql", q{
-\set first random(1, 25)
-\set second random(26, 50)
-\set wait random(0, 5)
-BEGIN;
-UPDATE orders SET status = status::int + 1 WHERE customer = :first::text;
-\sleep :wait ms
-UPDATE orders SET status = status::int + 1 WHERE customer = :second::text;
-COMMIT;
-});
-append_to_file("$folder/delete.sql", q{
-BEGIN;
-DELETE FROM orders WHERE customer = 'again';
-INSERT INTO orders (customer, status) VALUES ('again', '0');
-\sleep 2 ms
-END;
-});
-append_to_file("$folder/copy.sql", "CALL update_copy();\n");
-append_to_file("$folder/naive.sql", "CALL update_naive_copy();\n");
-$node->safe_psql('postgres', "UPDATE orders SET status = '0'");
+my $node = Comb::start_server('main', streaming => 'logical', settings => <<'CONF');
+log_statement = none
+max_connections = 40
+max_prepared_transactions = 10
+CONF
+$node->safe_psql('postgres', 'CREATE EXTENSION comb');
+my @blocks = blocks($document, '');
+run_blocks('changes.md', $node, 'postgres', \@blocks);
 
-sub start_pgbench
+# block(REGEX): returns the statements of the document's block that contains a text.
+sub block
 {
-	my (@options) = @_;
-	my @command = ('pgbench', '-n', '-T', $seconds, @options, $node->connstr('postgres'));
-	my $log = '';
-	return IPC::Run::start(\@command, '<', \undef, '>&', \$log);
+	my ($regex) = @_;
+	my ($found) = grep { $_->{sql} =~ $regex } @blocks;
+	return $found->{sql};
 }
-my @writers = (start_pgbench('-c', 6, '-f', "$folder/write.sql"), start_pgbench('-f', "$folder/delete.sql"));
-my @readers = map { start_pgbench('-f', "$folder/$_.sql") } qw(copy naive);
-ok($_->finish, 'pgbench reports no error') for @writers, @readers;
 
-# Chance may have left no transaction open while both read. So one commits late.
-my $late = Session->new($node->connstr('postgres'));
-$late->rows("BEGIN; UPDATE orders SET status = status::int + 1 WHERE customer = '1'");
-$node->safe_psql('postgres',
-	"UPDATE orders SET status = status::int + 1 WHERE customer = '2'; CALL update_copy(); CALL update_naive_copy()");
-$late->rows('COMMIT');
-$late->close;
-$node->safe_psql('postgres', 'CALL update_copy(); CALL update_naive_copy()');
+# ---- copies under load ---------------------------------------------------------------------------------------------
 
-# The number of rows that are missing or stale. With a FULL join, rows that are left over count as well.
-sub stale
-{
-	my ($copy, $join) = @_;
-	return $node->safe_psql('postgres', "
-		SELECT count(*) FROM (SELECT id, customer, status FROM orders) AS o $join JOIN $copy AS c USING (id)
-		WHERE (o.customer, o.status) IS DISTINCT FROM (c.customer, c.status)");
-}
-note($node->safe_psql('postgres', "
-	SELECT sum(status::int) || ' changes, ' || (SELECT count(*) FROM orders_deleted) || ' deletions' FROM orders"));
-is(stale('orders_copy', 'FULL'), '0', 'the copy by the watermark has no stale row');
-cmp_ok(stale('naive_copy', 'LEFT'), '>', 0, 'the copy by the largest change that was seen has stale rows');
-
-# Keys can change, also in a session that does not find the tables by their names, such as that which applies changes.
-$node->safe_psql('postgres', "
-	SET search_path = pg_catalog;
-	UPDATE public.orders SET id = public.comb_uuid() WHERE customer = '9';
-	RESET search_path;
-	CALL update_copy()");
-is(stale('orders_copy', 'FULL'), '0', 'a row with another key is not left over in the copy');
-
-# The copy is made anew from nothing.
-run_blocks('changes.md', $node, 'postgres', [ grep { $_->{sql} =~ /TRUNCATE orders_copy/ } blocks($document, '') ]);
-is(stale('orders_copy', 'FULL'), '0', 'a rebuilt copy has no stale row');
-
-# The reader in Python. It is killed after it has told a change, and tells the next ones after that.
+# The document's program in Python. It is killed and started again while the other copies are read.
 my ($code) = slurp_file($document) =~ /^```python\n(.*?)^```\n/ms;
 append_to_file("$folder/reader.py", $code);
-my $run;
-
-sub told
+my $copier;
+sub start_copier
 {
-	my ($what) = @_;
-	local $ENV{PGCLIENTENCODING} = 'UTF8';
-	$run = IPC::Run::start([ '/usr/bin/python3', "$folder/reader.py", $node->connstr('postgres') ],
-		'>>', "$folder/out", '2>>', "$folder/err");
+	$copier = IPC::Run::start([ '/usr/bin/python3', "$folder/reader.py", $node->connstr('postgres'), "$folder/copy.db" ],
+		'>>', "$folder/copy.out", '2>>', "$folder/copy.err");
+}
+
+note("SEED=$seed SECONDS=$seconds");
+srand($seed);
+local $ENV{PGCLIENTENCODING} = 'UTF8'; # without an encoding, the driver returns bytes
+my $run = IPC::Run::start([ '/usr/bin/python3', "$ENV{SANDBOX}/comb/test/programs/check_changes.py",
+		$node->connstr('postgres'), $document, $seed, $seconds ], '>', \my $out, '2>', \my $err);
+my $kills = 0;
+for (my $end = time + $seconds; time < $end && $run->pumpable; $kills++)
+{
+	start_copier();
+	sleep(0.3 + rand(1));
+	$copier->kill_kill;
+}
+ok($run->finish, 'the programs that write and read report no error') or diag($out, $err);
+note($out);
+for (split /\n/, $out)
+{
+	my ($name, $polls, $differences) = split /; /;
+	my $are_none = $differences eq '0 missing, 0 left over, 0 stale';
+	ok($name =~ /^naive/ ? !$are_none : $are_none, "$name: $differences");
+}
+
+# in_sqlite(): the copy, as psql prints a table.
+sub in_sqlite
+{
+	my $show = 'import sqlite3, sys; [print("|".join("" if v is None else v for v in row)) for row in '
+	  . 'sqlite3.connect(sys.argv[1]).execute("SELECT * FROM orders ORDER BY id")]';
+	my $rows = `/usr/bin/python3 -c '$show' $folder/copy.db`;
+	chomp $rows;
+	return $rows;
+}
+
+# copied(WHEN): tests that the copy in SQLite becomes the same as the table.
+sub copied
+{
+	my ($when) = @_;
+	my $rows = $node->safe_psql('postgres', 'SELECT id, customer, status FROM orders ORDER BY id');
+	my $copy;
 	for (1 .. 600)
 	{
-		last if slurp_file("$folder/out") =~ /^$what$/m || !$run->pumpable;
+		$copy = in_sqlite();
+		last if $copy eq $rows || !$copier->pumpable;
 		sleep(0.1);
 	}
-	$run->kill_kill;
-	return slurp_file("$folder/out") =~ /^$what$/m || do { diag(slurp_file("$folder/err")); 0 };
+	is($copy, $rows, "the copy in SQLite is what the table is $when") or diag(slurp_file("$folder/copy.err"));
 }
-$node->safe_psql('postgres', "UPDATE orders SET status = 'told' WHERE customer = '7'");
-ok(told('put 7 told'), 'the reader in Python tells a change');
-my $deleted = $node->safe_psql('postgres', "DELETE FROM orders WHERE customer = '8' RETURNING id");
-ok(told("remove $deleted"), 'after it was killed, it tells a deletion');
-$node->stop;
+start_copier();
+copied("after $kills kills");
 
+# ---- marks by hand -------------------------------------------------------------------------------------------------
+
+# What fires no trigger is not seen until there is a mark.
+$node->safe_psql('postgres', "
+	SET session_replication_role = replica;
+	DELETE FROM orders;
+	INSERT INTO orders (customer) VALUES ('replica');
+	RESET session_replication_role;
+	INSERT INTO orders (customer) VALUES ('seen')");
+for (1 .. 600)
+{
+	last if in_sqlite() =~ /\|seen\|/;
+	sleep(0.1);
+}
+like(in_sqlite(), qr/\|seen\|/, 'the copy reads on');
+unlike(in_sqlite(), qr/\|replica\|/, 'the copy does not see what fired no trigger');
+$node->safe_psql('postgres', 'INSERT INTO orders_log DEFAULT VALUES');
+copied('after a mark');
+$copier->kill_kill;
+
+# A reader that had read the last forgotten entry is not told to load, and one that had not is.
+my $nil = '00000000-0000-0000-0000-000000000000';
+$node->safe_psql('postgres', "TRUNCATE orders_log; INSERT INTO orders (customer) VALUES ('1'), ('2'), ('3')");
+my ($first, $second, $third) = split /\n/, $node->safe_psql('postgres', 'SELECT change FROM orders_log ORDER BY change');
+(my $forget = block(qr/AS \(DELETE FROM orders_log/)) =~ s/comb_boundary\(.*?\) RETURNING/'$third' RETURNING/;
+$node->safe_psql('postgres', $forget);
+my $marks = "SELECT count(*) FROM orders_changes WHERE id IS NULL AND change >";
+is($node->safe_psql('postgres', "$marks '$nil'; $marks '$first'; $marks '$second'; $marks '$third'"), "1\n1\n0\n0",
+	'forgetting leaves a mark in the place of the last entry');
+
+# ---- two sessions that keep one copy -------------------------------------------------------------------------------
+
+# copied_twice(LOCK): one session reads on and has not committed. Then a row is deleted that it has copied, and another
+# session reads on. Returns the copies of that row at the end.
+sub copied_twice
+{
+	my ($lock) = @_;
+	$node->safe_psql('postgres', block(qr/^UPDATE reader/m) =~ s/^CREATE TABLE.*?;$//gmr);
+	my ($read) = block(qr/batch AS/) =~ /^(WITH batch.*?);\nCOMMIT/ms;
+	$read =~ s/:'place'/(SELECT place FROM reader)/;
+	$node->safe_psql('postgres', "INSERT INTO orders (customer) VALUES ('deleted soon')");
+	my ($one, $two) = map { Session->new($node->connstr('postgres')) } 1 .. 2;
+	$_->rows('SELECT comb_watermark()') for $one, $two;
+	$one->rows("BEGIN; $lock; $read");
+	$node->safe_psql('postgres', "DELETE FROM orders WHERE customer = 'deleted soon'");
+	$two->send("BEGIN; $lock; $read; COMMIT");
+	$node->poll_query_until('postgres', 'SELECT count(*) > 0 FROM pg_locks WHERE NOT granted') or BAIL_OUT('no wait');
+	$one->rows('COMMIT');
+	$two->receive;
+	$_->close for $one, $two;
+	return $node->safe_psql('postgres', "$read; SELECT count(*) FROM orders_copy WHERE customer = 'deleted soon'");
+}
+is(copied_twice('SELECT FROM reader FOR UPDATE'), '0', 'two sessions that lock the place lose no delete');
+is(copied_twice('SELECT'), '1', 'two sessions that do not lock the place lose a delete');
+
+$node->stop;
 done_testing();
