@@ -40,7 +40,8 @@ OPERATIONS = [
     (5, "DELETE FROM orders WHERE id = {a}"),
     (2, "UPDATE orders SET id = {b} WHERE id = {a}"),
     (2, "DELETE FROM orders WHERE id = {a}; INSERT INTO orders VALUES ({a}, '{n}', 'again')"),
-    (2, "WITH gone AS (DELETE FROM orders WHERE id = {a} RETURNING *) INSERT INTO orders SELECT id, customer FROM gone"),
+    (2, "WITH gone AS (DELETE FROM orders WHERE id = {a} RETURNING *)"
+        " INSERT INTO orders SELECT id, customer FROM gone"),
     (2, "UPDATE orders SET id = {c} WHERE id = {a}; UPDATE orders SET id = {a} WHERE id = {b};"
         "UPDATE orders SET id = {b} WHERE id = {c}"),
     (1, "UPDATE orders SET status = '{n}' WHERE id BETWEEN least({a}, {b}) AND greatest({a}, {b})"),

@@ -1,7 +1,6 @@
-# Copies that follow a table by comb_log() and comb_watermark() end without a difference, although transactions of random
-# length insert, update and delete, change and swap keys, truncate, and are prepared, and entries are forgotten. Those
-# that are read in ways of which doc/changes.md warns do differ. The document's copy in SQLite survives being killed at
-# any time. What a standby, a subscriber and a restored database need is what the document says.
+# Copies that follow a table by comb_log() and comb_watermark() end without a difference, although transactions insert,
+# update and delete, change and swap keys, truncate, end late and are prepared, and entries are forgotten. Those that are
+# read in ways of which doc/changes.md warns do differ. The document's copy in SQLite can be killed at any time.
 use strict;
 use warnings;
 use Comb;
@@ -115,7 +114,8 @@ $copier->kill_kill;
 # A reader that had read the last forgotten entry is not told to load, and one that had not is.
 my $nil = '00000000-0000-0000-0000-000000000000';
 $node->safe_psql('postgres', "TRUNCATE orders_log; INSERT INTO orders (customer) VALUES ('1'), ('2'), ('3')");
-my ($first, $second, $third) = split /\n/, $node->safe_psql('postgres', 'SELECT change FROM orders_log ORDER BY change');
+my ($first, $second, $third) =
+  split /\n/, $node->safe_psql('postgres', 'SELECT change FROM orders_log ORDER BY change');
 (my $forget = block(qr/AS \(DELETE FROM orders_log/)) =~ s/comb_boundary\(.*?\) RETURNING/'$third' RETURNING/;
 $node->safe_psql('postgres', $forget);
 my $marks = "SELECT count(*) FROM orders_changes WHERE id IS NULL AND change >";

@@ -6,6 +6,7 @@
 use strict;
 use warnings;
 use Comb;
+use Document;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Session;
@@ -199,6 +200,17 @@ for my $group (0 .. $groups - 1)
 	my ($right, $lost) = run_readers("readers$group", $seconds / $groups, @of, 'naive');
 	ok($right, 'each row is read once by the readers: ' . join ', ', @of);
 	cmp_ok($lost, '>', 0, 'a reader without a watermark loses rows');
+}
+
+# ---- the examples --------------------------------------------------------------------------------------------------
+
+# The SQL flavour has no guards, and in REPEATABLE READ the watermark of the session's transaction before.
+for my $name ('outbox', 'changes')
+{
+	$node->safe_psql('postgres', "CREATE DATABASE $name");
+	$node->safe_psql($name, $create);
+	run_blocks("$name.md", $node, $name,
+		[ grep { ($_->{output} // '') !~ /ERROR:/ && $_->{sql} !~ /REPEATABLE READ|_guard/ } blocks("$top/doc/$name.md", '') ]);
 }
 
 $node->stop;

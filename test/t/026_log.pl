@@ -1,0 +1,126 @@
+# A log follows its table through logical replication, the initial copy included, and through dump and restore. The
+# statements of doc/changes.md track, read, forget and leave a table with a key of two columns. A foreign table is not
+# logged, and a role that may not write a log cannot lock it.
+use strict;
+use warnings;
+use Comb;
+use Document;
+use PostgreSQL::Test::Utils;
+use Session;
+use Test::More;
+
+my $node = Comb::start_server('main', streaming => 'logical', settings => 'max_connections = 20');
+$node->safe_psql('postgres', 'CREATE EXTENSION comb');
+
+# ---- a key of two columns ------------------------------------------------------------------------------------------
+
+my @blocks = blocks("$ENV{SANDBOX}/comb/doc/changes.md", '');
+
+# of_stock(TEXT): returns the document's block that contains a text, for a table `stock` with the key (place, part).
+sub of_stock
+{
+	my ($text) = @_;
+	my ($sql) = map { $_->{sql} } grep { index($_->{sql}, $text) >= 0 } @blocks;
+	$sql =~ s/^CREATE TABLE orders .*?;\n//m;
+	$sql =~ s/, id uuid\)/, place text, part int)/;
+	$sql =~ s/orders\.id IS/orders.place IS/;
+	$sql =~ s/FROM id AS/FROM place AS/;
+	$sql =~ s/USING \(id\)/USING (place, part)/;
+	return $sql =~ s/orders/stock/gr;
+}
+
+# read_from(PLACE): the changes above a place, a line for each. Marks have no key.
+sub read_from
+{
+	my ($place) = @_;
+	return $node->safe_psql('postgres', "
+		SELECT concat_ws(' ', CASE WHEN place IS NULL THEN 'mark' WHEN deleted THEN 'deleted' ELSE 'put' END, place, part,
+		                 number) FROM stock_changes WHERE change > '$place' ORDER BY change");
+}
+my $nil = '00000000-0000-0000-0000-000000000000';
+my $key = 'place text, part int, number int, PRIMARY KEY (place, part)';
+$node->safe_psql('postgres', "CREATE TABLE stock ($key); INSERT INTO stock VALUES ('old', 0, 1)");
+$node->safe_psql('postgres', of_stock('INSERT INTO orders_log DEFAULT VALUES'));
+$node->safe_psql('postgres', q{
+	INSERT INTO stock VALUES ('north', 1, 7), ('south', 2, 8);
+	UPDATE stock SET place = 'west' WHERE part = 2;
+	DELETE FROM stock WHERE part = 1});
+is(read_from($nil), "mark\ndeleted north 1\ndeleted south 2\ndeleted south 2\nput west 2 8\ndeleted north 1",
+	'a table with a key of two columns is tracked by the statements of the document');
+my $place = $node->safe_psql('postgres', 'SELECT change FROM stock_changes ORDER BY change DESC LIMIT 1');
+$node->safe_psql('postgres', of_stock('RETURNING change') =~ s/interval '7 days'/interval '0'/r);
+is(read_from($nil) . read_from($place), 'mark', 'forgetting leaves a mark for readers that were not up to date');
+
+# ---- dump and restore ----------------------------------------------------------------------------------------------
+
+$node->safe_psql('postgres', "INSERT INTO stock VALUES ('dumped', 3, 9)");
+my $dump = PostgreSQL::Test::Utils::tempdir() . '/dump.sql';
+$node->command_ok([ 'pg_dump', '-f', $dump, $node->connstr('postgres') ], 'pg_dump dumps a log');
+$node->safe_psql('postgres', 'CREATE DATABASE restored');
+$node->command_ok([ 'psql', '-qXv', 'ON_ERROR_STOP=1', '-f', $dump, $node->connstr('restored') ],
+	'the dump is restored');
+my $log = 'SELECT * FROM stock_log ORDER BY change';
+is($node->safe_psql('restored', $log), $node->safe_psql('postgres', $log), 'a restore writes no entries');
+is($node->safe_psql('restored', "DELETE FROM stock WHERE part = 3; $log DESC LIMIT 1") =~ s/^[^|]*//r,
+	'|dumped|3', 'a restored table is tracked');
+
+# ---- a subscriber --------------------------------------------------------------------------------------------------
+
+# The triggers of the subscriber are enabled ALWAYS, so that they log what is copied at first and what is applied later.
+$node->safe_psql('postgres', 'CREATE DATABASE subscriber');
+$node->safe_psql('subscriber', "CREATE EXTENSION comb; CREATE TABLE stock ($key)");
+$node->safe_psql('subscriber', of_stock('INSERT INTO orders_log DEFAULT VALUES') . q{
+	TRUNCATE stock_log;
+	ALTER TABLE stock ENABLE ALWAYS TRIGGER stock_log, ENABLE ALWAYS TRIGGER stock_log_truncate});
+$node->safe_psql('postgres', "
+	CREATE PUBLICATION stock FOR TABLE stock;
+	SELECT pg_create_logical_replication_slot('stock', 'pgoutput')");
+$node->safe_psql('subscriber', sprintf "CREATE SUBSCRIPTION stock CONNECTION '%s' PUBLICATION stock
+	WITH (create_slot = false)", $node->connstr('postgres') =~ s/'/''/gr);
+my $ready = "SELECT count(*) > 0 AND bool_and(srsubstate = 'r') FROM pg_subscription_rel";
+$node->poll_query_until('subscriber', $ready) or BAIL_OUT('the subscription does not become ready');
+is($node->safe_psql('subscriber', 'SELECT place, part FROM stock_log ORDER BY place'),
+	"dumped|3\nold|0\nwest|2", 'the initial copy is logged');
+$node->safe_psql('postgres', "
+	UPDATE stock SET place = 'east' WHERE part = 0;
+	DELETE FROM stock WHERE part = 2;
+	TRUNCATE stock;
+	INSERT INTO stock VALUES ('end', 4, 1)");
+$node->poll_query_until('subscriber', "SELECT count(*) > 0 FROM stock_log WHERE place = 'end'") or BAIL_OUT('no end');
+is($node->safe_psql('subscriber', 'SELECT place, part FROM stock_log ORDER BY change OFFSET 3'),
+	"old|0\neast|0\nwest|2\n|\nend|4", 'what is applied is logged, TRUNCATE as well');
+$node->safe_psql('subscriber', 'DROP SUBSCRIPTION stock');
+
+# ---- what is refused -----------------------------------------------------------------------------------------------
+
+# fails(DATABASE, STATEMENT): returns the error.
+sub fails
+{
+	my ($status, $out, $err) = $node->psql(@_);
+	return $err;
+}
+$node->safe_psql('postgres', sprintf "
+	CREATE EXTENSION postgres_fdw;
+	CREATE SERVER other FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '%s', port '%s', dbname 'restored');
+	CREATE USER MAPPING FOR CURRENT_USER SERVER other;
+	CREATE FOREIGN TABLE far (place text, part int, number int) SERVER other OPTIONS (table_name 'stock');
+	CREATE TRIGGER far AFTER INSERT ON far FOR EACH ROW EXECUTE FUNCTION comb_log('stock_log')", $node->host, $node->port);
+like(fails('postgres', "INSERT INTO far VALUES ('far', 5, 1)"), qr/cannot log the changes of foreign table "far"/,
+	'changes of a foreign table are refused');
+
+# Somebody who asks for a lock waits here, and times out.
+$node->safe_psql('postgres', "
+	CREATE ROLE other;
+	CREATE SCHEMA other AUTHORIZATION other;
+	SET ROLE other;
+	CREATE TABLE other.stock (place text, part int);
+	CREATE TRIGGER log AFTER INSERT ON other.stock FOR EACH ROW EXECUTE FUNCTION comb_log('public.stock_log')");
+my $holder = Session->new($node->connstr('postgres'));
+$holder->rows('BEGIN; LOCK TABLE stock_log IN ACCESS EXCLUSIVE MODE');
+my $insert = "SET lock_timeout = '1s'; INSERT INTO other.stock VALUES ('x', 1)";
+like(fails('postgres', "SET ROLE other; $insert"), qr/has no right to write its log/, 'no right, no lock');
+$holder->rows('COMMIT');
+$holder->close;
+
+$node->stop;
+done_testing();
