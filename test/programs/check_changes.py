@@ -250,17 +250,26 @@ writers = [start(lambda name: write(int(name)), str(number)) for number in range
 writers.append(start(lambda name: forget(), "forget"))
 readers = [start(function, name) for name, function in READERS.items()]
 stop.wait(seconds)
-
-# Chance may have left no transaction open while others were read. So one commits after all have read another.
-late = connect()
-late.execute(f"BEGIN; INSERT INTO orders VALUES ({key(10 ** 6)}, 'late', '1')")
-main.execute(f"INSERT INTO orders VALUES ({key(10 ** 6 + 1)}, 'early', '1')")
-before = collections.Counter(polls)
-while not failures and any(polls[name] < before[name] + 2 for name in READERS if "away" not in name):
-    time.sleep(.05)
 stop.set()
 for thread in writers:
     thread.join()
+
+
+
+# Waits until all readers have read twice.
+def wait_for_readers():
+    before = collections.Counter(polls)
+    while not failures and any(polls[name] < before[name] + 2 for name in READERS if "away" not in name):
+        time.sleep(.05)
+
+
+# What chance may have left out: a transaction that commits after others were read, and a row that is read and deleted.
+main.execute(f"INSERT INTO orders VALUES ({key(10 ** 6)}, '1', 'deleted soon')")
+wait_for_readers()
+late = connect()
+late.execute(f"BEGIN; INSERT INTO orders VALUES ({key(10 ** 6 + 1)}, 'late', '1')")
+main.execute(f"DELETE FROM orders WHERE id = {key(10 ** 6)}")
+wait_for_readers()
 late.execute("COMMIT")
 written.set()
 for thread in readers:

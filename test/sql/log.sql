@@ -182,7 +182,8 @@ SELECT insert_after('DROP TABLE orders_log');
 SELECT insert_after('DROP TABLE orders_log;
     CREATE TABLE orders_log (id int, change uuid PRIMARY KEY DEFAULT comb_uuid())');
 
--- A table that cannot be a log, or would lose entries or marks.
+-- A table that cannot be a log, or would lose entries or marks. The session has written to the log before.
+SELECT insert_after('SELECT');
 SELECT insert_after('ALTER TABLE orders_log SET UNLOGGED');
 SELECT insert_after('ALTER TABLE orders_log ALTER change SET DEFAULT gen_random_uuid()');
 SELECT insert_after('ALTER TABLE orders_log ALTER change SET DEFAULT comb_uuid(now())');

@@ -47,7 +47,8 @@ note("SEED=$seed SECONDS=$seconds");
 srand($seed);
 local $ENV{PGCLIENTENCODING} = 'UTF8'; # without an encoding, the driver returns bytes
 my $run = IPC::Run::start([ '/usr/bin/python3', "$ENV{SANDBOX}/comb/test/programs/check_changes.py",
-		$node->connstr('postgres'), $document, $seed, $seconds ], '>', \my $out, '2>', \my $err);
+		$node->connstr('postgres'), $document, $seed, $seconds ], '>', \my $out, '2>', \my $err,
+	IPC::Run::timeout($seconds + 300));
 my $kills = 0;
 for (my $end = time + $seconds; time < $end && $run->pumpable; $kills++)
 {
