@@ -1,6 +1,6 @@
-# A log follows its table through logical replication, the initial copy included, and through dump and restore. The
-# statements of doc/changes.md track, read, forget and leave a table with a key of two columns. A foreign table is not
-# logged, and a role that may not write a log cannot lock it.
+# A log follows its table through logical replication, the initial copy included, through dump and restore, and from the
+# SQL flavour to the library. The statements of doc/changes.md track, read and forget a table with a key of two columns.
+# A foreign table is not logged, and a role that may not write a log cannot lock it.
 use strict;
 use warnings;
 use Comb;
@@ -63,6 +63,18 @@ my $log = 'SELECT * FROM stock_log ORDER BY change';
 is($node->safe_psql('restored', $log), $node->safe_psql('postgres', $log), 'a restore writes no entries');
 is($node->safe_psql('restored', "DELETE FROM stock WHERE part = 3; $log DESC LIMIT 1") =~ s/^[^|]*//r,
 	'|dumped|3', 'a restored table is tracked');
+
+# ---- from the SQL flavour to the library ---------------------------------------------------------------------------
+
+$node->safe_psql('postgres', 'CREATE DATABASE moved');
+$node->safe_psql('moved', "CREATE EXTENSION comb VERSION '1.0-sql'; CREATE TABLE stock ($key)");
+$node->safe_psql('moved', of_stock('INSERT INTO orders_log DEFAULT VALUES'));
+$node->safe_psql('moved', "INSERT INTO stock VALUES ('flavour', 1, 1)");
+$node->safe_psql('moved', 'ALTER EXTENSION comb UPDATE');
+is($node->safe_psql('moved', "
+		INSERT INTO stock VALUES ('library', 2, 2);
+		SELECT place FROM stock_changes WHERE place IS NOT NULL ORDER BY change"),
+	"flavour\nlibrary", 'the triggers of the SQL flavour become those of the library');
 
 # ---- a subscriber --------------------------------------------------------------------------------------------------
 
