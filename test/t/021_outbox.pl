@@ -78,7 +78,7 @@ INSERT INTO events (payload) VALUES ('first of two');
 INSERT INTO events (payload) VALUES ('second of two');
 COMMIT;
 });
-my $load = IPC::Run::start([ qw(pgbench -n -c 6 -T 6 -f), "$scratch/write.sql", $node->connstr('postgres') ],
+my $load = IPC::Run::start([ qw(pgbench -n -c 6 -T 5 -f), "$scratch/write.sql", $node->connstr('postgres') ],
 	'<', '/dev/null', '>&', "$scratch/pgbench.log");
 my $kills = 0;
 while ($load->pumpable)

@@ -1,0 +1,183 @@
+# A standby and a logical subscriber read up to the heartbeat of doc/outbox.md, and tools that read by time through the
+# view there, while transactions of different length write. Each reads each row once. Without the watermark, each kind
+# loses rows.
+use strict;
+use warnings;
+use Comb;
+use Document;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Session;
+use Test::More;
+use Time::HiRes qw(sleep);
+
+my $document = "$ENV{SANDBOX}/comb/doc/outbox.md";
+my $seconds = $ENV{SECONDS} || 5;
+
+my $node = Comb::start_server(
+	'main',
+	streaming => 'logical',
+	settings => "max_connections = 40\nfsync = off\nlog_statement = none\ntimezone = 'UTC'");
+$node->backup('copy');
+my $standby = PostgreSQL::Test::Cluster->new('standby');
+$standby->init_from_backup($node, 'copy', has_streaming => 1);
+$standby->start;
+my $subscriber = Comb::start_server('subscriber', settings => 'fsync = off');
+
+# The tables and the view of the document. One mode of Kafka Connect needs a column with a number.
+sub block_with
+{
+	my ($label, $text) = @_;
+	my ($block) = grep { index($_->{sql}, $text) >= 0 } blocks($document, $label);
+	return $block->{sql};
+}
+$node->safe_psql('postgres', 'CREATE EXTENSION comb');
+$node->safe_psql('postgres', block_with('', 'CREATE TABLE events ('));
+my $view = block_with('', 'CREATE VIEW events_by_time');
+my $without = ($view =~ s/events_by_time/naive_by_time/r) =~ s/\nWHERE .*?;/;/sr;
+$node->safe_psql('postgres', "ALTER TABLE events ADD number bigserial; $view $without");
+my $heartbeat = block_with('outbox-primary', 'CREATE TABLE heartbeat');
+my ($beat) = $heartbeat =~ /^(UPDATE .*)$/m;
+$node->safe_psql('postgres', "$heartbeat CREATE PUBLICATION feed FOR TABLE events, heartbeat");
+my $publisher = $node->connstr('postgres');
+$subscriber->safe_psql('postgres', "
+	CREATE TABLE events (id uuid PRIMARY KEY, payload text NOT NULL, number bigint);
+	CREATE TABLE heartbeat (one bool PRIMARY KEY, below uuid NOT NULL);
+	CREATE SUBSCRIPTION feed CONNECTION \$\$$publisher\$\$ PUBLICATION feed");
+$subscriber->wait_for_subscription_sync($node, 'feed');
+
+# The queries that the tools send, with their placeholders. Logstash leaves its query to the user, and this is the one
+# of its maker's guide. `with` has the values in their order: the last time, the time of the database, or the last
+# number. dlt reads the last time again, and drops the rows that it has.
+my $kafka = '"public"."events_by_time"';
+my @tools = (
+	{ name => 'Kafka Connect JDBC, timestamp',
+		sql => qq{SELECT * FROM $kafka WHERE $kafka."created_at" > ? AND $kafka."created_at" < ? }
+		  . qq{ORDER BY $kafka."created_at" ASC},
+		with => [ 'time', 'now' ]
+	},
+	{ name => 'Kafka Connect JDBC, timestamp+incrementing',
+		sql => qq{SELECT * FROM $kafka WHERE $kafka."created_at" < ? AND (($kafka."created_at" = ? AND }
+		  . qq{$kafka."number" > ?) OR $kafka."created_at" > ?) ORDER BY $kafka."created_at",$kafka."number" ASC},
+		with => [ 'now', 'time', 'number', 'time' ]
+	},
+	{ name => 'Logstash',
+		sql => 'SELECT * FROM events_by_time WHERE (created_at > :sql_last_value AND created_at < NOW()) '
+		  . 'ORDER BY created_at ASC',
+		with => ['time']
+	},
+	{ name => 'Airbyte',
+		sql => 'SELECT "created_at","id","payload","number" FROM "public"."events_by_time" WHERE "created_at" > ? '
+		  . 'ORDER BY "created_at" ASC',
+		with => ['time']
+	},
+	{ name => 'dlt',
+		sql => 'SELECT public.events_by_time.created_at, public.events_by_time.id, public.events_by_time.payload, '
+		  . 'public.events_by_time.number FROM public.events_by_time '
+		  . 'WHERE public.events_by_time.created_at >= %(created_at_1)s',
+		with => ['time'],
+		drops_known => 1
+	});
+push @tools, { %{ $tools[0] }, name => 'by time without the watermark', is_control => 1 };
+$tools[-1]{sql} =~ s/events_by_time/naive_by_time/g;
+$_->{node} = $node for @tools;
+
+my $read = block_with('outbox-standby', 'heartbeat') =~ s/;\s*\z//r;
+my $naive = $read =~ s/ AND id < \(SELECT below FROM heartbeat\)//r;
+isnt($naive, $read, 'the naive query has no heartbeat');
+my @copies = map {
+	my $server = $_;
+	map {
+		{ name => $server->name . ($_ eq $naive ? ' without the heartbeat' : ''),
+			sql => s/^SELECT id/SELECT now(), id/r,
+			with => ['id'],
+			node => $server,
+			is_control => $_ eq $naive
+		}
+	} $read, $naive
+} $standby, $subscriber;
+my @readers = (@tools, @copies);
+
+for my $reader (@readers)
+{
+	$reader->{session} = Session->new($reader->{node}->connstr('postgres'));
+	$reader->{session}->rows("\\unset FETCH_COUNT\nSELECT 1");
+	$reader->{last} = { time => '1970-01-01 00:00:00+00', number => -1, id => '00000000-0000-0000-0000-000000000000' };
+	$reader->{seen} = {};
+}
+
+# Reads once, and returns the number of rows. A row begins with its time and its id, and may end with its number.
+sub poll
+{
+	my ($reader) = @_;
+	my ($last, $seen) = @$reader{qw(last seen)};
+	($last->{now}) = $reader->{session}->rows('select CURRENT_TIMESTAMP');
+	my @with = map { "'$last->{$_}'" } @{ $reader->{with} };
+	my $sql = $reader->{sql} =~ s/\?|:sql_last_value|%\(created_at_1\)s|:'last'/shift @with/ger;
+	my @rows = $reader->{session}->rows($sql);
+	@rows = grep { !$seen->{ (split /\|/)[1] } } @rows if $reader->{drops_known};
+	for (@rows)
+	{
+		my ($time, $id, undef, $number) = split /\|/;
+		$seen->{$id}++;
+		$last->{time} = $time if $reader->{with}[0] ne 'id' && $time gt $last->{time};
+		@$last{qw(id number)} = ($id, $number);
+	}
+	return scalar @rows;
+}
+
+my $folder = PostgreSQL::Test::Utils::tempdir();
+append_to_file("$folder/write.sql", q{
+\set pause random(0, 20)
+BEGIN;
+INSERT INTO events (payload) VALUES ('first of two');
+\sleep :pause ms
+INSERT INTO events (payload) VALUES ('second of two');
+COMMIT;
+});
+append_to_file("$folder/beat.sql", "$beat\n\\sleep 20 ms\n");
+my @load = map {
+	IPC::Run::start([ qw(pgbench -n -T), $seconds, @$_, $node->connstr('postgres') ],
+		'<', '/dev/null', '>&', "$folder/pgbench.log")
+} [ '-c', 6, '-f', "$folder/write.sql" ], [ '-f', "$folder/beat.sql" ];
+while ($load[0]->pumpable)
+{
+	poll($_) for @readers;
+	sleep(0.005);
+}
+ok($_->finish, 'pgbench reports no error') for @load;
+
+like($node->safe_psql('postgres', "
+		SET enable_seqscan = off; SET enable_bitmapscan = off;
+		EXPLAIN (COSTS OFF) SELECT * FROM events_by_time WHERE created_at > '2026-01-01'"),
+	qr/Index Cond: (?=.*id < )(?=.*id >= )/, 'a query by time uses the index of the key');
+
+# The readers get the rest.
+$node->safe_psql('postgres', $beat);
+$node->poll_query_until('postgres', 'SELECT (SELECT count(*) FROM events_by_time) = (SELECT count(*) FROM events)')
+  or BAIL_OUT('the watermark does not advance');
+$node->wait_for_catchup($_) for 'standby', 'feed';
+for my $reader (@readers)
+{
+	1 while poll($reader);
+	$reader->{session}->close;
+}
+
+my @ids = split /\n/, $node->safe_psql('postgres', 'SELECT id FROM events');
+for my $reader (@readers)
+{
+	my $seen = $reader->{seen};
+	my $lost = grep { !$seen->{$_} } @ids;
+	my $again = grep { $_ > 1 } values %$seen;
+	note("$reader->{name}: " . @ids . " rows, $lost lost, $again read again");
+	if ($reader->{is_control})
+	{
+		cmp_ok($lost, '>', 0, "$reader->{name}: loses rows");
+		next;
+	}
+	is($lost, 0, "$reader->{name}: loses no row");
+	is($again, 0, "$reader->{name}: reads no row twice");
+}
+$_->stop for $subscriber, $standby, $node;
+
+done_testing();
