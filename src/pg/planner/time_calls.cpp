@@ -1,0 +1,182 @@
+// Calls of comb_timestamp() and hot_timestamp(), and conditions on ids in place of conditions on times.
+//
+// comb_timestamp() never descends while ids ascend. So comb_timestamp(id) >= at is the same condition as
+// id >= comb_boundary(at), and each of the other comparisons has such a pair.
+#include "time_calls.hpp"
+
+#include "comb/boundary.hpp"
+#include "datum.hpp"
+#include "function.hpp"
+#include "timestamptz.hpp"
+
+extern "C" {
+Datum comb_timestamp(PG_FUNCTION_ARGS);
+Datum comb_boundary(PG_FUNCTION_ARGS);
+Datum comb_boundary_after(PG_FUNCTION_ARGS);
+Datum comb_lower_boundary(PG_FUNCTION_ARGS);
+Datum comb_upper_boundary(PG_FUNCTION_ARGS);
+Datum hot_timestamp(PG_FUNCTION_ARGS);
+Datum hot_boundary(PG_FUNCTION_ARGS);
+}
+
+namespace comb::pg {
+
+namespace {
+
+constexpr reader readers[] = {
+    {::comb_timestamp,
+     {"comb_boundary", ::comb_boundary, comb::comb_boundary},
+     {"comb_boundary_after", ::comb_boundary_after, comb::comb_boundary_after},
+     true},
+    {::hot_timestamp, {"hot_boundary", ::hot_boundary, comb::hot_boundary}, {}, false},
+};
+constexpr boundary lower = {"comb_lower_boundary", ::comb_lower_boundary, nullptr};
+constexpr boundary upper = {"comb_upper_boundary", ::comb_upper_boundary, nullptr};
+
+}  // namespace
+
+Var* id_column(void* node) {
+  if (exprType(as<Node>(node)) != UUIDOID) return nullptr;
+  while (IsA(node, RelabelType)) node = as<RelabelType>(node)->arg;
+  return IsA(node, Var) && as<Var>(node)->varlevelsup == 0 && as<Var>(node)->varattno > 0 ? as<Var>(node) : nullptr;
+}
+
+call read_call(void* node) {
+  if (!IsA(node, FuncExpr)) return {};
+  const auto* function = as<FuncExpr>(node);
+  // What is cheap to see comes first, because this runs for every condition of every query.
+  if (function->funcresulttype != TIMESTAMPTZOID || list_length(function->args) != 1) return {};
+  auto* id = as<Node>(linitial(function->args));
+  if (id_column(id) == nullptr || !has_boundary_support(function->funcid)) return {};
+  const PGFunction code = code_of(function->funcid);
+  for (const reader& each : readers)
+    if (code == each.code) return {&each, function->funcid, id};
+  return {};
+}
+
+namespace {
+
+// ---- boundaries of times -------------------------------------------------------------------------------------------
+
+Node* uuid_constant(const uuid& id) {
+  return as<Node>(makeConst(UUIDOID, -1, InvalidOid, UUID_LEN, uuid_result(id), false, false));
+}
+
+// The call of a boundary function in the schema of `sibling`, which is another function of comb. Null if the function
+// is not there. The schema is searched without its USAGE privilege, which a user of a view need not have.
+Node* boundary_call(const boundary& function, Oid sibling, Node* argument) {
+  Oid type = exprType(argument);
+  const Oid found =
+      GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid, CStringGetDatum(function.name),
+                      PointerGetDatum(buildoidvector(&type, 1)), ObjectIdGetDatum(get_func_namespace(sibling)));
+  if (!OidIsValid(found) || code_of(found) != function.code) return nullptr;
+  return as<Node>(
+      makeFuncExpr(found, UUIDOID, list_make1(copyObjectImpl(argument)), InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL));
+}
+
+// The boundary of a time that is fixed during the query. Null if there is none.
+Node* boundary_of(const boundary& function, Oid sibling, Node* time) {
+  if (function.name == nullptr) return nullptr;
+  if (!IsA(time, Const)) return boundary_call(function, sibling, time);
+  const TimestampTz at = DatumGetTimestampTz(as<Const>(time)->constvalue);
+  // The max uuid is at infinity, and no boundary is after the max uuid.
+  if (TIMESTAMP_IS_NOEND(at) && function.rule == comb::comb_boundary_after) return nullptr;
+  return uuid_constant(function.rule(clamped_time(at)));
+}
+
+// The casts from date and timestamp raise errors for times that do not fit into timestamptz, which comparisons do not.
+bool is_far_from_limits(const Const* time) {
+  const std::int64_t days = time->consttype == DATEOID ? DatumGetDateADT(time->constvalue)
+                                                       : DatumGetTimestamp(time->constvalue) / USECS_PER_DAY;
+  return days > -2'400'000 && days < 100'000'000;  // from -4571 to 275790
+}
+
+bool is_null(const Node* node) { return IsA(node, Const) && as<Const>(node)->constisnull; }
+
+// Whether an expression has one value during the query. A condition with a column of another table stays as it is: the
+// planner may need it for an index on that column, or for a hash join.
+bool is_fixed(Node* value) { return is_pseudo_constant_clause(value) && !contain_subplans(value) && !is_null(value); }
+
+// A time that is fixed during the query, as a timestamptz. Null for other expressions.
+Node* fixed_time(Node* time) {
+  if (!is_fixed(time)) return nullptr;
+  const Oid type = exprType(time);
+  if (type == TIMESTAMPTZOID) return time;
+  if (type != DATEOID && type != TIMESTAMPOID) return nullptr;
+  if (IsA(time, Const) && !is_far_from_limits(as<Const>(time))) return nullptr;
+  return as<Node>(makeFuncExpr(type == DATEOID ? F_TIMESTAMPTZ_DATE : F_TIMESTAMPTZ_TIMESTAMP, TIMESTAMPTZOID,
+                               list_make1(copyObjectImpl(time)), InvalidOid, InvalidOid, COERCE_IMPLICIT_CAST));
+}
+
+// ---- conditions on ids ---------------------------------------------------------------------------------------------
+
+// The conditions that replace one condition are a list that is joined by AND. An empty list replaces nothing.
+
+constexpr Oid uuid_lt = 2974, uuid_ge = 2977;  // pg_operator has no names for them
+
+List* compared(Oid op, Node* id, Node* with) {
+  if (with == nullptr) return NIL;
+  auto* clause = as<OpExpr>(
+      make_opclause(op, BOOLOID, false, as<Expr>(copyObjectImpl(id)), as<Expr>(with), InvalidOid, InvalidOid));
+  set_opfuncid(clause);
+  return list_make1(clause);
+}
+List* at_or_after(Node* id, Node* first) { return compared(uuid_ge, id, first); }
+List* before(Node* id, Node* end) { return compared(uuid_lt, id, end); }
+List* both(List* one, List* other) { return one == NIL || other == NIL ? NIL : list_concat(one, other); }
+
+// comb_timestamp(id) <@ range, for a constant range. An end that is infinite needs no condition.
+List* within_constant(Node* id, const Const* range) {
+  RangeBound first, last;
+  bool empty;
+  range_deserialize(lookup_type_cache(TSTZRANGEOID, TYPECACHE_RANGE_INFO), DatumGetRangeTypeP(range->constvalue),
+                    &first, &last, &empty);
+  // No boundary is after the max uuid, which is at infinity.
+  const auto is_at_infinity = [](const RangeBound& end) {
+    return !end.infinite && TIMESTAMP_IS_NOEND(DatumGetTimestampTz(end.val));
+  };
+  if (empty || is_at_infinity(last) || (is_at_infinity(first) && !first.inclusive)) return NIL;
+  const auto boundary_at = [](const RangeBound& end, bool after) {
+    const sys_micros at = clamped_time(DatumGetTimestampTz(end.val));
+    return uuid_constant(after ? comb_boundary_after(at) : comb::comb_boundary(at));
+  };
+  List* after_start = first.infinite ? NIL : at_or_after(id, boundary_at(first, !first.inclusive));
+  List* before_end = last.infinite ? NIL : before(id, boundary_at(last, last.inclusive));
+  return list_concat(after_start, before_end);
+}
+
+}  // namespace
+
+List* within(Oid sibling, Node* id, Node* range) {
+  while (IsA(range, RelabelType)) range = as<Node>(as<RelabelType>(range)->arg);
+  if (getBaseType(exprType(range)) != TSTZRANGEOID || !is_fixed(range)) return NIL;
+  if (IsA(range, Const)) return within_constant(id, as<Const>(range));
+  if (exprType(range) != TSTZRANGEOID)
+    range = as<Node>(makeRelabelType(as<Expr>(range), TSTZRANGEOID, -1, InvalidOid, COERCE_IMPLICIT_CAST));
+  return both(at_or_after(id, boundary_call(lower, sibling, range)), before(id, boundary_call(upper, sibling, range)));
+}
+
+Oid time_order() { return lookup_type_cache(TIMESTAMPTZOID, TYPECACHE_BTREE_OPFAMILY)->btree_opf; }
+
+List* compared_with_time(const call& time, int strategy, Node* at) {
+  at = fixed_time(at);
+  if (at == nullptr) return NIL;
+  const auto boundary_at = [&] { return boundary_of(time.callee->at, time.function, at); };
+  const auto boundary_after = [&] { return boundary_of(time.callee->after, time.function, at); };
+  switch (strategy) {
+    case BTLessStrategyNumber:
+      return before(time.id, boundary_at());
+    case BTLessEqualStrategyNumber:
+      return before(time.id, boundary_after());
+    case BTEqualStrategyNumber:
+      return both(at_or_after(time.id, boundary_at()), before(time.id, boundary_after()));
+    case BTGreaterEqualStrategyNumber:
+      return at_or_after(time.id, boundary_at());
+    case BTGreaterStrategyNumber:
+      return at_or_after(time.id, boundary_after());
+    default:
+      return NIL;
+  }
+}
+
+}  // namespace comb::pg

@@ -1,0 +1,47 @@
+// Calls of comb_timestamp() and hot_timestamp() on a column, and the conditions on ids that conditions on them are.
+#pragma once
+
+#include "comb/time.hpp"
+#include "comb/uuid.hpp"
+#include "postgres.hpp"
+
+namespace comb::pg {
+
+// A function of SQL that returns the boundary of a time, and the rule of the core that it is for.
+struct boundary {
+  const char* name;
+  PGFunction code;
+  uuid (*rule)(sys_micros);
+};
+
+// A function that reads the time of an id, and the boundaries of ids whose time is at or after, and after, a given one.
+struct reader {
+  PGFunction code;
+  boundary at;
+  boundary after;  // without a name if there is none
+  bool has_range;  // whether there are boundaries of a tstzrange
+};
+
+// A call of a reader with a column as its argument. `callee` is null if an expression is no such call.
+struct call {
+  const reader* callee = nullptr;
+  Oid function;
+  Node* id;
+};
+call read_call(void* node);
+
+// The column of the query that an expression of type uuid consists of, or null.
+Var* id_column(void* node);
+
+// The order of timestamptz, a family of operators.
+Oid time_order();
+
+// What follows are conditions that are joined by AND and are the same as one condition. An empty list is none.
+
+// call op at, where `strategy` is the comparison that op makes in the order of times, for a time that is fixed during
+// the query.
+List* compared_with_time(const call& time, int strategy, Node* at);
+// id <@ range, for a range that is fixed during the query. `sibling` is another function of comb.
+List* within(Oid sibling, Node* id, Node* range);
+
+}  // namespace comb::pg

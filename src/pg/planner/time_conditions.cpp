@@ -1,0 +1,198 @@
+// Conditions on times, as conditions on ids. When the first table of a query is planned, views are expanded and
+// constants are folded, but no condition belongs to a table yet. The conditions in FROM, ON and the security policies
+// are replaced, below any depth of AND, OR, NOT and IS TRUE. The planner then finds indexes, partitions and estimates
+// for them as for any other condition on id.
+#include "time_conditions.hpp"
+
+#include <utility>
+
+#include "function.hpp"
+#include "time_calls.hpp"
+
+namespace comb::pg {
+
+namespace {
+
+// ---- tables that stay as they are ----------------------------------------------------------------------------------
+
+// A condition on id does not match an index or a partition key on comb_timestamp(id), or an index with a call in its
+// predicate. So a table that has one keeps its conditions.
+
+bool contains_call(Node* node, void*) {
+  return node != nullptr && (read_call(node).callee != nullptr || visit_parts(node, contains_call));
+}
+
+bool one_is_call(List* expressions) {
+  ListCell* cell;
+  foreach (cell, expressions)
+    if (read_call(lfirst(cell)).callee != nullptr) return true;
+  return false;
+}
+
+bool has_key_on_call(const RangeTblEntry* table) {
+  Relation relation = table_open(table->relid, NoLock);
+  bool found = relation->rd_rel->relkind == RELKIND_PARTITIONED_TABLE &&
+               one_is_call(get_partition_exprs(RelationGetPartitionKey(relation)));
+  ListCell* cell;
+  foreach (cell, RelationGetIndexList(relation)) {
+    Relation index = index_open(lfirst_oid(cell), static_cast<LOCKMODE>(table->rellockmode));
+    // The planner uses no index that CREATE INDEX CONCURRENTLY has not finished.
+    found =
+        found || (index->rd_index->indisvalid && (one_is_call(RelationGetIndexExpressions(index)) ||
+                                                  contains_call(as<Node>(RelationGetIndexPredicate(index)), nullptr)));
+    index_close(index, NoLock);
+  }
+  table_close(relation, NoLock);
+  return found;
+}
+
+// The tables of a query that have been looked at, and those of them that keep their conditions.
+struct table_sets {
+  const PlannerInfo* root;
+  Bitmapset* seen = nullptr;
+  Bitmapset* kept = nullptr;
+};
+
+bool may_replace(table_sets& tables, Node* id) {
+  const int number = id_column(id)->varno;
+  const RangeTblEntry* entry = tables.root->simple_rte_array[number];
+  if (entry->rtekind != RTE_RELATION) return false;
+  if (!bms_is_member(number, tables.seen)) {
+    tables.seen = bms_add_member(tables.seen, number);
+    if (has_key_on_call(entry)) tables.kept = bms_add_member(tables.kept, number);
+  }
+  return !bms_is_member(number, tables.kept);
+}
+
+// ---- the conditions of a query -------------------------------------------------------------------------------------
+
+// A condition of two operands, written as an operator or as a function.
+struct binary {
+  Oid function = InvalidOid;
+  Oid op = InvalidOid;
+  Node* left;
+  Node* right;
+};
+
+binary read_binary(Node* condition) {
+  List* args = NIL;
+  binary result;
+  if (IsA(condition, OpExpr)) {
+    set_opfuncid(as<OpExpr>(condition));  // PostgreSQL 17 leaves it out where it has replaced a range
+    args = as<OpExpr>(condition)->args;
+    result = {as<OpExpr>(condition)->opfuncid, as<OpExpr>(condition)->opno, nullptr, nullptr};
+  } else if (IsA(condition, FuncExpr)) {
+    args = as<FuncExpr>(condition)->args;
+    result = {as<FuncExpr>(condition)->funcid, InvalidOid, nullptr, nullptr};
+  }
+  if (list_length(args) != 2) return {};
+  result.left = as<Node>(linitial(args));
+  result.right = as<Node>(lsecond(args));
+  return result;
+}
+
+// id <@ range and range @> id, which PostgreSQL does not replace with the function's body if the range comes from a
+// subquery.
+List* for_range_operator(const binary& condition) {
+  const auto is_range = [](Node* node) { return getBaseType(exprType(node)) == TSTZRANGEOID; };
+  const bool id_on_left = id_column(condition.left) != nullptr && is_range(condition.right);
+  if (!id_on_left && !(id_column(condition.right) != nullptr && is_range(condition.left))) return NIL;
+  if (!has_boundary_support(condition.function)) return NIL;
+  return id_on_left ? within(condition.function, condition.left, condition.right)
+                    : within(condition.function, condition.right, condition.left);
+}
+
+// call op at, at op call, call <@ range and range @> call.
+List* for_comparison(table_sets& tables, binary condition) {
+  if (!OidIsValid(condition.op)) return NIL;
+  call time = read_call(condition.left);
+  if (time.callee == nullptr) {
+    time = read_call(condition.right);
+    if (time.callee == nullptr) return NIL;
+    std::swap(condition.left, condition.right);
+    condition.op = get_commutator(condition.op);
+    if (!OidIsValid(condition.op)) return NIL;
+  }
+  if (!may_replace(tables, time.id)) return NIL;
+  if (get_opcode(condition.op) == F_ELEM_CONTAINED_BY_RANGE)
+    return time.callee->has_range ? within(time.function, time.id, condition.right) : NIL;
+  return compared_with_time(time, get_op_opfamily_strategy(condition.op, time_order()), condition.right);
+}
+
+// (call, ...) < (at, ...), the condition of a page in keyset pagination. Its first members may be equal, so call <= at
+// follows from it, and is added to it.
+List* for_rows(table_sets& tables, RowCompareExpr* rows) {
+  const call time = read_call(linitial(rows->largs));
+  if (time.callee == nullptr || !may_replace(tables, time.id)) return NIL;
+  int strategy = get_op_opfamily_strategy(linitial_oid(rows->opnos), time_order());
+  if (strategy == BTLessStrategyNumber) strategy = BTLessEqualStrategyNumber;
+  if (strategy == BTGreaterStrategyNumber) strategy = BTGreaterEqualStrategyNumber;
+  List* on_id = compared_with_time(time, strategy, as<Node>(linitial(rows->rargs)));
+  return on_id == NIL ? NIL : lappend(on_id, rows);
+}
+
+// What replaces a condition, or an empty list.
+List* replacement(table_sets& tables, Node* condition) {
+  if (IsA(condition, RowCompareExpr)) return for_rows(tables, as<RowCompareExpr>(condition));
+  const binary operands = read_binary(condition);
+  if (!OidIsValid(operands.function)) return NIL;
+  List* on_id = for_range_operator(operands);
+  return on_id != NIL ? on_id : for_comparison(tables, operands);
+}
+
+// The conditions of a list, or what replaces them. The planner does not expect an AND in a list that is joined by AND,
+// so what replaces a condition there becomes members of the list itself.
+List* replace_each(table_sets& tables, List* conditions, bool joined_by_and) {
+  check_stack_depth();
+  List* result = NIL;
+  ListCell* cell;
+  foreach (cell, conditions) {
+    auto* condition = as<Node>(lfirst(cell));
+    List* by = NIL;
+    if (IsA(condition, BoolExpr)) {
+      auto* parts = as<BoolExpr>(condition);
+      parts->args = replace_each(tables, parts->args, parts->boolop == AND_EXPR);
+    } else if (IsA(condition, BooleanTest)) {
+      auto* test = as<BooleanTest>(condition);
+      test->arg = as<Expr>(linitial(replace_each(tables, list_make1(test->arg), false)));
+    } else {
+      by = replacement(tables, condition);
+    }
+    if (by == NIL) by = list_make1(condition);
+    result = joined_by_and ? list_concat(result, by) : lappend(result, make_ands_explicit(by));
+  }
+  return result;
+}
+
+// The planner has made a list that is joined by AND of each WHERE, ON and security policy by now, whatever its type is.
+Node* replace_quals(table_sets& tables, Node* quals) { return as<Node>(replace_each(tables, as<List>(quals), true)); }
+
+void replace_in_join_tree(table_sets& tables, Node* join_tree) {
+  check_stack_depth();
+  if (join_tree == nullptr) return;
+  if (IsA(join_tree, FromExpr)) {
+    auto* from = as<FromExpr>(join_tree);
+    ListCell* cell;
+    foreach (cell, from->fromlist) replace_in_join_tree(tables, as<Node>(lfirst(cell)));
+    from->quals = replace_quals(tables, from->quals);
+  } else if (IsA(join_tree, JoinExpr)) {
+    auto* join = as<JoinExpr>(join_tree);
+    replace_in_join_tree(tables, join->larg);
+    replace_in_join_tree(tables, join->rarg);
+    join->quals = replace_quals(tables, join->quals);
+  }
+}
+
+}  // namespace
+
+void replace_conditions(PlannerInfo* root) {
+  table_sets tables{root};
+  replace_in_join_tree(tables, as<Node>(root->parse->jointree));
+  // Row-level security, and views with security_barrier that can be updated.
+  ListCell *entry, *cell;
+  foreach (entry, root->parse->rtable)
+    foreach (cell, lfirst_node(RangeTblEntry, entry)->securityQuals)
+      lfirst(cell) = replace_quals(tables, as<Node>(lfirst(cell)));
+}
+
+}  // namespace comb::pg
