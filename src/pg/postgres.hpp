@@ -24,6 +24,7 @@ extern "C" {
 #include <catalog/partition.h>
 #include <catalog/pg_am.h>
 #include <catalog/pg_class.h>
+#include <catalog/pg_index.h>
 #include <catalog/pg_proc.h>
 #include <catalog/pg_statistic.h>
 #include <catalog/pg_type.h>
@@ -42,9 +43,11 @@ extern "C" {
 #include <nodes/supportnodes.h>
 #include <optimizer/appendinfo.h>
 #include <optimizer/clauses.h>
+#include <optimizer/cost.h>
 #include <optimizer/optimizer.h>
 #include <optimizer/pathnode.h>
 #include <optimizer/plancat.h>
+#include <optimizer/restrictinfo.h>
 #include <replication/walsender.h>
 #include <rewrite/rewriteHandler.h>
 #include <storage/ipc.h>

@@ -114,6 +114,48 @@ SELECT count(*) FROM orders_v WHERE (created_at, customer) > (NULL, 5);
 -- A condition that is not null would be added to one that is, and false under NOT.
 SELECT count(*) FROM orders_v WHERE NOT (created_at, customer) < (NULL, 5);
 
+-- Conditions with columns of other tables search the indexes, too. All return the same rows as without the setting, also
+-- the max uuid, whose time is before infinity, and for times that do not fit into timestamptz.
+CREATE TABLE visits (start timestamptz, finish timestamptz, day date, local timestamp);
+INSERT INTO visits
+SELECT at, at + interval '1 min', at, at FROM generate_series(timestamptz '2026-11-01', '2026-11-03', '3 h') AS at;
+INSERT INTO visits VALUES ('infinity', 'infinity', 'infinity', 'infinity'), (NULL, NULL, NULL, NULL),
+  ('-infinity', '2026-11-01', '5874897-12-31', '294276-12-31 23:59:59'),
+  ('10889-08-02 05:31:50.655', '294276-12-31', '4714-11-24 BC', '4714-11-24 BC');
+ANALYZE visits;
+CREATE TABLE joins (n serial, query text);
+INSERT INTO joins (query) VALUES
+('visits JOIN orders_v ON created_at >= start AND created_at < finish'), ('visits JOIN orders_v ON start = created_at'),
+('visits JOIN orders_v ON created_at < start'), ('visits JOIN orders_v ON created_at <= start'),
+('visits JOIN orders_v ON created_at >= start'), ('visits JOIN orders_v ON created_at > start'),
+('visits JOIN orders_v ON created_at BETWEEN day AND local'),
+('visits JOIN orders_v ON created_at <= day'), ('visits JOIN orders_v ON created_at > local'),
+('visits JOIN orders_v ON hot_at >= start AND hot_at < finish'),
+('visits LEFT JOIN orders_v ON created_at BETWEEN start AND finish'),
+('visits, LATERAL (SELECT FROM orders_v WHERE created_at >= start ORDER BY created_at LIMIT 1) AS first'),
+('visits WHERE EXISTS (SELECT FROM orders_v WHERE created_at >= start AND created_at < finish)'),
+('visits WHERE NOT EXISTS (SELECT FROM orders_v WHERE created_at >= start AND created_at < finish)'),
+('orders_v WHERE created_at IN (SELECT start FROM visits)'),
+('generate_series(timestamptz ''2026-11-01'', ''2026-11-04'', ''1 h'') AS g (hour)
+  LEFT JOIN orders_v ON customer = 5 AND created_at >= hour AND created_at < hour + interval ''1 h'''),
+('orders_v AS a JOIN orders_v AS b ON b.created_at = a.created_at WHERE a.created_at < ''2026-11-01 00:10'''),
+('visits JOIN (SELECT created_at FROM orders_v UNION ALL SELECT hot_at FROM orders_v) AS u ON u.created_at = start'),
+('visits JOIN (SELECT finish, created_at FROM visits LEFT JOIN orders_v ON created_at = start) AS b USING (finish)');
+SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off;
+SELECT query, plan LIKE '%Index Cond: %boundary%' AS by_index, rows_of(of) - rows_without(of) AS difference
+FROM joins, format('SELECT FROM %s', query) AS of, plan(of) ORDER BY n;
+
+-- So do bitmaps for alternatives, and BRIN indexes.
+CREATE TABLE in_blocks (id uuid, n int);
+INSERT INTO in_blocks SELECT id, customer FROM orders ORDER BY id;
+CREATE INDEX ON in_blocks USING brin (n, id) WITH (pages_per_range = 1);
+SELECT plan(query) LIKE '%Bitmap Index Scan%boundary%' AS by_index, rows_of(query) - rows_without(query) AS difference
+FROM unnest(ARRAY[
+  'SELECT FROM visits JOIN orders_v ON created_at = start OR created_at = finish',
+  'SELECT FROM visits JOIN in_blocks ON comb_timestamp(id) >= start AND comb_timestamp(id) < finish']) AS query;
+DROP TABLE visits, joins, in_blocks;
+RESET enable_seqscan; RESET enable_hashjoin; RESET enable_mergejoin;
+
 -- Orders, in indexes of all kinds.
 CREATE TABLE kinds (id uuid, n int, name text COLLATE "C");
 INSERT INTO kinds SELECT CASE WHEN n % 50 > 0 THEN comb_uuid(timestamptz '2026-11-01' + n % 900 * interval '1 s') END,
@@ -234,7 +276,8 @@ EXPLAIN (COSTS OFF) SELECT * FROM orders;
 RESET ROLE;
 ALTER TABLE orders DISABLE ROW LEVEL SECURITY;
 
--- A table with an index on the expression, with such an index predicate, or partitioned by it, keeps its conditions.
+-- A table with an index on the expression, with such an index predicate, or partitioned by it, keeps its conditions. They
+-- still search the indexes of id.
 CREATE TABLE by_key (id uuid PRIMARY KEY, n int);
 CREATE VIEW by_key_v AS SELECT *, comb_timestamp(id) AS created_at FROM by_key;
 SELECT plan('SELECT * FROM by_key_v WHERE created_at >= now()') ~ 'boundary' AS replaced;

@@ -259,6 +259,25 @@ FROM (VALUES ('SELECT * FROM estimated WHERE id >= comb_boundary(''2026-01-09 10
              ('SELECT a.id FROM estimated AS a JOIN referring AS b ON a.id >= comb_boundary(b.created_at)'),
              ('SELECT id, count(*) FROM referring GROUP BY id')) AS q (query);
 
+-- Joins by the times of another table, also those of a partitioned table.
+CREATE TABLE moments AS SELECT timestamptz '2026-01-05' + n * interval '7 minutes 12 seconds' AS at
+FROM generate_series(1, 1000) AS n;
+CREATE TABLE in_parts (LIKE estimated) PARTITION BY RANGE (id);
+CREATE TABLE first_part PARTITION OF in_parts FOR VALUES FROM (MINVALUE) TO (comb_boundary('2026-01-08'));
+CREATE TABLE second_part PARTITION OF in_parts FOR VALUES FROM (comb_boundary('2026-01-08')) TO (MAXVALUE);
+INSERT INTO in_parts TABLE estimated;
+ANALYZE moments; ANALYZE in_parts;
+SELECT query, expected_rows(replace(query, '$', 'comb_timestamp(e.id)'))
+              = expected_rows(replace(query, '$', 'e.created_at')) AS as_column
+FROM unnest(ARRAY[
+  'SELECT FROM moments JOIN estimated AS e ON $ = at', 'SELECT FROM moments JOIN in_parts AS e ON $ = at',
+  'SELECT FROM moments JOIN estimated AS e ON $ >= at AND $ < at + interval ''1 hour''',
+  'SELECT FROM moments WHERE EXISTS (SELECT FROM estimated AS e WHERE $ = at)',
+  'SELECT FROM moments WHERE NOT EXISTS (SELECT FROM estimated AS e WHERE $ = at)',
+  'SELECT FROM estimated AS e WHERE $ IN (SELECT at FROM moments)',
+  'SELECT FROM estimated AS e LEFT JOIN moments ON $ = at AND $ > at - interval ''1 hour''']) AS query;
+DROP TABLE moments, in_parts;
+
 -- An hour of one table is joined to two hours of another. The plan is the same as for created_at. Without interpolation
 -- the planner may expect one row in each table, and choose a nested loop.
 CREATE TABLE payments (id uuid PRIMARY KEY, created_at timestamptz UNIQUE, customer int);

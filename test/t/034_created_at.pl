@@ -103,19 +103,70 @@ sub condition
 		"$column BETWEEN SYMMETRIC $at AND " . fixed_time(),
 		"$column <@ " . range(),
 		range() . " @> $column",
-		"($column, $table.n) " . one_of('<', '<=', '>', '>=') . " ($at, 500)",
+		"($column, $table.n) " . one_of('<', '<=', '>', '>=') . " ($at, 200)",
 		"($column $op $at) IS " . one_of('TRUE', 'NOT TRUE', 'UNKNOWN'),
 		"$column IN ($at, " . time_constant() . ')',
 		"$column IS " . one_of('NULL', 'NOT NULL'),
-		"CASE WHEN $column $op $at THEN true ELSE $table.n < 500 END",
+		"CASE WHEN $column $op $at THEN true ELSE $table.n < 200 END",
 		"date_trunc('minute', $column) $op $at",
 		"$table.tenant = " . number(10),
-		"$table.n < " . number(1000));
+		"$table.n < " . number(400));
+}
+
+# A condition that joins a table to other times: those of moments AS m, or of another table.
+sub join_condition
+{
+	my ($table, $other) = @_;
+	my $column = "$table.{T}";
+	my $op = one_of('<', '<=', '=', '=', '>=', '>');
+	my $at = $other eq 'm' ? 'm.' . one_of('at', 'at', 'until') : "$other.{T}";
+	my $any = $other eq 'm' ? 'm.' . one_of('at', 'until', 'day', 'local') : $at;
+	my $later = $other eq 'm' ? 'm.until' : "$other.{T} + interval '" . number(3) . " h'";
+	return one_of(
+		"$column $op $any",
+		"$any $op $column",
+		"$column >= $at AND $column < $later",
+		"$column BETWEEN $at AND $later",
+		"$column = $at AND $table.tenant = $other.n",
+		"$column $op $at AND " . condition($table, 1),
+		"($column = $at OR $column $op $later)",
+		"NOT ($column $op $any)",
+		"($column, $table.n) " . one_of('<', '<=', '>', '>=') . " ($any, $other.n)",
+		"$column IN ($at, " . time_constant() . ')',
+		"$column IS NOT DISTINCT FROM $any",
+		"coalesce($at, " . time_constant() . ") $op $column");
 }
 
 # The shapes of queries. {T} is the column, <table a> a table or view, <writable a> a table that can be changed, <a 2> a
-# condition on it with two levels of AND, OR and NOT, <at> a constant time, and [one|another] is one of both.
+# condition on it with two levels of AND, OR and NOT, <a to b> one that joins it, <at> a constant time, and [one|another]
+# is one of both.
 my @shapes = split /^--\n/m, <<'SQL';
+SELECT count(*), sum(a.n), sum(m.n) FROM moments AS m [JOIN|LEFT JOIN|RIGHT JOIN] <table a> ON <a to m> WHERE [<a 1>|true]
+--
+SELECT m.at, count(a.n), sum(a.n) FROM moments AS m LEFT JOIN <table a> ON <a to m> AND <a to m> GROUP BY 1 ORDER BY 1, 2
+--
+SELECT m.at, m.until FROM moments AS m WHERE [|NOT] EXISTS (SELECT FROM <table a> WHERE <a to m> AND [<a 1>|true])
+ORDER BY 1, 2
+--
+SELECT count(*), sum(a.n) FROM <table a> WHERE a.{T} [IN|NOT IN] (SELECT at FROM moments WHERE n [> 1|< 9])
+--
+SELECT m.at, b.* FROM moments AS m LEFT JOIN LATERAL (SELECT a.{T}, a.n FROM <table a> WHERE <a to m>
+  ORDER BY a.{T} [|DESC], a.n LIMIT 2) AS b ON true ORDER BY 1, 2, 3
+--
+SELECT g, count(a.n), sum(a.n) FROM generate_series(timestamptz '2026-11-01Z', '2026-11-04Z', '3 h') AS g
+LEFT JOIN <table a> ON a.{T} >= g AND a.{T} < g + interval '3 h' AND [<a 1>|true] GROUP BY 1 ORDER BY 1
+--
+SELECT count(*), sum(a.n), sum(b.n) FROM moments AS m JOIN <table a> ON <a to m> JOIN <table b> ON <b to a>
+WHERE a.n < 100 AND [<b 1>|true]
+--
+SELECT count(*), sum(u.n) FROM moments AS m [JOIN|LEFT JOIN]
+  (SELECT {T}, n, tenant FROM <table a> UNION ALL SELECT {T}, n, tenant FROM <table b>) AS u ON <u to m>
+--
+SELECT a.{T}, m.at FROM moments AS m JOIN <table a> ON <a to m> ORDER BY a.{T} [|DESC], a.n, m.at, m.until LIMIT 20
+--
+WITH made AS (UPDATE <writable a> SET n = a.n + 1 FROM moments AS m WHERE <a to m> AND m.n = 2 RETURNING a.id)
+SELECT count(DISTINCT id) FROM made
+--
 SELECT count(*), sum(a.n), sum(hashtext(a.{T}::text)::bigint) FROM <table a> WHERE <a 3>
 --
 SELECT a.{T} FROM <table a> WHERE <a 2> ORDER BY a.{T} [|DESC|NULLS FIRST|DESC NULLS LAST] LIMIT 20
@@ -201,6 +252,7 @@ sub query
 	$query =~ s/<table (\w)>/one_of(@tables) . " AS $1"/ge;
 	$query =~ s/<writable (\w)>/one_of(@writable) . " AS $1"/ge;
 	$query =~ s/<at>/time_constant()/ge;
+	$query =~ s/<(\w) to (\w)>/join_condition($1, $2)/ge;
 	$query =~ s/<(\w) (\d)>/condition($1, $2)/ge;
 	return $query;
 }

@@ -13,7 +13,7 @@ CREATE FUNCTION random_id() RETURNS uuid LANGUAGE sql VOLATILE AS $$
                                    ::text, '-', ''), 12) || left(md5(random()::text), 20))::uuid END $$;
 
 CREATE TABLE plain_table (id uuid, tenant int, n int, stored timestamptz(3));
-INSERT INTO plain_table SELECT random_id(), n % 10, n FROM generate_series(1, 2000) AS n;
+INSERT INTO plain_table SELECT random_id(), n % 10, n FROM generate_series(1, 400) AS n;
 CREATE INDEX ON plain_table (id);
 CREATE INDEX ON plain_table (tenant, id);
 CREATE INDEX ON plain_table (tenant, stored);
@@ -25,29 +25,29 @@ CREATE TABLE p1 PARTITION OF partitioned_table FOR VALUES FROM (MINVALUE) TO (co
 CREATE TABLE p2 PARTITION OF partitioned_table FOR VALUES FROM (comb_boundary('2026-11-02Z'))
   TO (comb_boundary('2026-11-03Z'));
 CREATE TABLE p3 PARTITION OF partitioned_table DEFAULT;
-INSERT INTO partitioned_table SELECT random_id(), n % 10, n FROM generate_series(1, 2000) AS n;
+INSERT INTO partitioned_table SELECT random_id(), n % 10, n FROM generate_series(1, 400) AS n;
 CREATE INDEX ON partitioned_table (id DESC);
 CREATE INDEX ON partitioned_table (tenant, id DESC NULLS LAST, n);
 
 CREATE TABLE parent_table (LIKE plain_table);
 CREATE TABLE child () INHERITS (parent_table);
 CREATE TABLE grandchild (more text) INHERITS (child);
-INSERT INTO parent_table SELECT random_id(), n % 10, n FROM generate_series(1, 700) AS n;
-INSERT INTO child SELECT random_id(), n % 10, n FROM generate_series(701, 1400) AS n;
-INSERT INTO grandchild SELECT random_id(), n % 10, n FROM generate_series(1401, 2000) AS n;
+INSERT INTO parent_table SELECT random_id(), n % 10, n FROM generate_series(1, 150) AS n;
+INSERT INTO child SELECT random_id(), n % 10, n FROM generate_series(151, 270) AS n;
+INSERT INTO grandchild SELECT random_id(), n % 10, n FROM generate_series(271, 400) AS n;
 CREATE INDEX ON parent_table (id);
 CREATE INDEX ON child (tenant, id);
 CREATE INDEX ON grandchild (id) WHERE tenant < 5;
 
 CREATE DOMAIN key AS uuid;
 CREATE TABLE in_domain_table (id key, tenant int, n int, stored timestamptz(3));
-INSERT INTO in_domain_table SELECT random_id(), n % 10, n FROM generate_series(1, 2000) AS n;
+INSERT INTO in_domain_table SELECT random_id(), n % 10, n FROM generate_series(1, 400) AS n;
 CREATE INDEX ON in_domain_table (id);
 CREATE INDEX ON in_domain_table (id, tenant);
 
 -- This table keeps its conditions, because it has an index on the expression.
 CREATE TABLE with_key_table (LIKE plain_table);
-INSERT INTO with_key_table SELECT random_id(), n % 10, n FROM generate_series(1, 2000) AS n;
+INSERT INTO with_key_table SELECT random_id(), n % 10, n FROM generate_series(1, 400) AS n;
 CREATE INDEX ON with_key_table (comb_timestamp(id));
 CREATE INDEX ON with_key_table (tenant, id);
 
@@ -64,6 +64,19 @@ CREATE VIEW in_domain AS SELECT id::uuid, tenant, n, stored, comb_timestamp(id) 
 CREATE VIEW with_key AS SELECT *, comb_timestamp(id) AS created_at FROM with_key_table;
 CREATE VIEW barrier WITH (security_barrier) AS
   SELECT *, comb_timestamp(id) AS created_at FROM plain_table WHERE n % 3 > 0;
+
+-- Times that other tables are joined to. Some are of rows, some are at the ends of the range of ids or beyond, and some do
+-- not fit into timestamptz.
+CREATE TABLE moments (at timestamptz, until timestamptz, day date, local timestamp, n int);
+INSERT INTO moments
+SELECT stored, stored + n * interval '1 min', stored, stored, n % 10
+FROM plain_table WHERE n % 20 = 0 AND stored BETWEEN '2026-01-01' AND '2027-01-01';
+INSERT INTO moments VALUES (NULL, NULL, NULL, NULL, 1), ('infinity', 'infinity', 'infinity', 'infinity', 1),
+  ('-infinity', 'infinity', '-infinity', '-infinity', 2), ('1969-12-31', '1970-01-01Z', '1969-12-31', '1970-01-01', 3),
+  ('10889-08-02 05:31:50.655Z', '10889-08-02 05:31:50.655001Z', '10889-08-02', '10889-08-02', 4),
+  ('294276-12-30Z', '294276-12-31Z', '294277-01-01', '294276-12-31 23:59:59', 5),
+  ('4714-11-24 BC', 'infinity', '5874897-12-31', '4714-11-24 BC', 6);
+CREATE INDEX ON moments (at);
 
 -- The policy has a condition on the time.
 CREATE ROLE reader;

@@ -11,6 +11,7 @@
 
 #include "comb/boundary.hpp"
 #include "datum.hpp"
+#include "end_of_planning.hpp"
 #include "function.hpp"
 #include "postgres.hpp"
 
@@ -110,8 +111,7 @@ struct comparisons {
   comparison* end() { return first + count; }
 };
 
-// Those of the relations of one query, by their numbers. All of this is in the planner's memory, and is forgotten when
-// that is reset.
+// Those of the relations of one query, by their numbers.
 struct {
   const PlannerInfo* root;
   comparisons* by_relation;
@@ -123,10 +123,8 @@ void forget(void*) { seen = {}; }
 
 void start_with(const PlannerInfo* root) {
   const auto allocate = [root](std::size_t size) { return MemoryContextAllocZero(root->planner_cxt, size); };
-  auto* at_end = as<MemoryContextCallback>(allocate(sizeof(MemoryContextCallback)));
-  at_end->func = forget;
   seen = {};
-  MemoryContextRegisterResetCallback(root->planner_cxt, at_end);
+  call_at_end_of_planning(root, forget);
   const int relations = root->simple_rel_array_size;
   seen = {root, as<comparisons>(allocate(sizeof(comparisons) * static_cast<std::size_t>(relations))), relations, 1};
 }

@@ -5,6 +5,8 @@
 #include "time_calls.hpp"
 
 #include "comb/boundary.hpp"
+#include "comb/hot.hpp"
+#include "comb/timestamp.hpp"
 #include "datum.hpp"
 #include "function.hpp"
 #include "timestamptz.hpp"
@@ -25,10 +27,11 @@ namespace {
 
 constexpr reader readers[] = {
     {::comb_timestamp,
+     comb::comb_timestamp,
      {"comb_boundary", ::comb_boundary, comb::comb_boundary},
      {"comb_boundary_after", ::comb_boundary_after, comb::comb_boundary_after},
      true},
-    {::hot_timestamp, {"hot_boundary", ::hot_boundary, comb::hot_boundary}, {}, false},
+    {::hot_timestamp, comb::hot_timestamp, {"hot_boundary", ::hot_boundary, comb::hot_boundary}, {}, false},
 };
 constexpr boundary lower = {"comb_lower_boundary", ::comb_lower_boundary, nullptr};
 constexpr boundary upper = {"comb_upper_boundary", ::comb_upper_boundary, nullptr};
@@ -84,35 +87,66 @@ Node* boundary_of(const boundary& function, Oid sibling, Node* time) {
   return uuid_constant(function.rule(clamped_time(at)));
 }
 
-// The casts from date and timestamp raise errors for times that do not fit into timestamptz, which comparisons do not.
-bool is_far_from_limits(const Const* time) {
-  const std::int64_t days = time->consttype == DATEOID ? DatumGetDateADT(time->constvalue)
-                                                       : DatumGetTimestamp(time->constvalue) / USECS_PER_DAY;
-  return days > -2'400'000 && days < 100'000'000;  // from -4571 to 275790
-}
-
 bool is_null(const Node* node) { return IsA(node, Const) && as<Const>(node)->constisnull; }
 
 // Whether an expression has one value during the query. A condition with a column of another table stays as it is: the
 // planner may need it for an index on that column, or for a hash join.
 bool is_fixed(Node* value) { return is_pseudo_constant_clause(value) && !contain_subplans(value) && !is_null(value); }
 
-// A time that is fixed during the query, as a timestamptz. Null for other expressions.
-Node* fixed_time(Node* time) {
-  if (!is_fixed(time)) return nullptr;
+// How a date and a timestamp become a timestamptz.
+struct local_time {
+  Oid type;
+  std::int64_t units_per_day;
+  Oid cast, larger, smaller;
+};
+constexpr local_time local_times[] = {
+    {DATEOID, 1, F_TIMESTAMPTZ_DATE, F_DATE_LARGER, F_DATE_SMALLER},
+    {TIMESTAMPOID, USECS_PER_DAY, F_TIMESTAMPTZ_TIMESTAMP, F_TIMESTAMP_LARGER, F_TIMESTAMP_SMALLER},
+};
+// The casts raise errors for times that do not fit into timestamptz, which comparisons do not. All ids are far from
+// these, in days since 2000.
+constexpr std::int64_t first_day = -2'400'000, last_day = 100'000'000;  // from -4571 to 275790
+
+// A local time between those days. NULL stays NULL.
+Node* clamped(const local_time& local, Node* time) {
+  const auto with = [&](Oid function, std::int64_t day) {
+    Const* limit = makeConst(local.type, -1, InvalidOid, local.units_per_day == 1 ? 4 : 8,
+                             local.units_per_day == 1 ? DateADTGetDatum(static_cast<DateADT>(day))
+                                                      : TimestampGetDatum(day * local.units_per_day),
+                             false, true);
+    time = as<Node>(
+        makeFuncExpr(function, local.type, list_make2(time, limit), InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL));
+  };
+  with(local.larger, first_day);
+  with(local.smaller, last_day);
+  return time;
+}
+
+// A time as a timestamptz. Null for expressions of other types.
+Node* as_timestamptz(Node* time) {
   const Oid type = exprType(time);
   if (type == TIMESTAMPTZOID) return time;
-  if (type != DATEOID && type != TIMESTAMPOID) return nullptr;
-  if (IsA(time, Const) && !is_far_from_limits(as<Const>(time))) return nullptr;
-  return as<Node>(makeFuncExpr(type == DATEOID ? F_TIMESTAMPTZ_DATE : F_TIMESTAMPTZ_TIMESTAMP, TIMESTAMPTZOID,
-                               list_make1(copyObjectImpl(time)), InvalidOid, InvalidOid, COERCE_IMPLICIT_CAST));
+  for (const local_time& local : local_times) {
+    if (type != local.type) continue;
+    if (!IsA(time, Const)) {
+      time = clamped(local, as<Node>(copyObjectImpl(time)));
+    } else if (!as<Const>(time)->constisnull) {
+      const Datum value = as<Const>(time)->constvalue;
+      const std::int64_t days =
+          local.units_per_day == 1 ? DatumGetDateADT(value) : DatumGetTimestamp(value) / local.units_per_day;
+      if (days <= first_day || days >= last_day) return nullptr;
+    }
+    return as<Node>(
+        makeFuncExpr(local.cast, TIMESTAMPTZOID, list_make1(time), InvalidOid, InvalidOid, COERCE_IMPLICIT_CAST));
+  }
+  return nullptr;
 }
 
 // ---- conditions on ids ---------------------------------------------------------------------------------------------
 
 // The conditions that replace one condition are a list that is joined by AND. An empty list replaces nothing.
 
-constexpr Oid uuid_lt = 2974, uuid_ge = 2977;  // pg_operator has no names for them
+constexpr Oid uuid_lt = 2974, uuid_le = 2976, uuid_ge = 2977;  // pg_operator has no names for them
 
 List* compared(Oid op, Node* id, Node* with) {
   if (with == nullptr) return NIL;
@@ -159,7 +193,7 @@ List* within(Oid sibling, Node* id, Node* range) {
 Oid time_order() { return lookup_type_cache(TIMESTAMPTZOID, TYPECACHE_BTREE_OPFAMILY)->btree_opf; }
 
 List* compared_with_time(const call& time, int strategy, Node* at) {
-  at = fixed_time(at);
+  at = is_fixed(at) ? as_timestamptz(at) : nullptr;
   if (at == nullptr) return NIL;
   const auto boundary_at = [&] { return boundary_of(time.callee->at, time.function, at); };
   const auto boundary_after = [&] { return boundary_of(time.callee->after, time.function, at); };
@@ -174,6 +208,30 @@ List* compared_with_time(const call& time, int strategy, Node* at) {
       return at_or_after(time.id, boundary_at());
     case BTGreaterStrategyNumber:
       return at_or_after(time.id, boundary_after());
+    default:
+      return NIL;
+  }
+}
+
+// The boundary after infinity is the max uuid, which is at infinity. So it fulfils conditions with that boundary.
+List* implied_by_comparison(const call& time, int strategy, Node* at) {
+  at = is_null(at) ? nullptr : as_timestamptz(at);
+  if (at == nullptr) return NIL;
+  const auto id = [&](Oid op, const boundary& than) {
+    return compared(op, time.id, boundary_of(than, time.function, at));
+  };
+  const auto& [code, read, first, after, has_range] = *time.callee;
+  switch (strategy) {
+    case BTLessStrategyNumber:
+      return id(uuid_lt, first);
+    case BTLessEqualStrategyNumber:
+      return id(uuid_le, after);
+    case BTEqualStrategyNumber:
+      return both(id(uuid_ge, first), id(uuid_le, after));
+    case BTGreaterEqualStrategyNumber:
+      return id(uuid_ge, first);
+    case BTGreaterStrategyNumber:
+      return id(uuid_ge, after);
     default:
       return NIL;
   }

@@ -17,6 +17,7 @@ struct boundary {
 // A function that reads the time of an id, and the boundaries of ids whose time is at or after, and after, a given one.
 struct reader {
   PGFunction code;
+  sys_micros (*time)(const uuid&);
   boundary at;
   boundary after;  // without a name if there is none
   bool has_range;  // whether there are boundaries of a tstzrange
@@ -36,12 +37,15 @@ Var* id_column(void* node);
 // The order of timestamptz, a family of operators.
 Oid time_order();
 
-// What follows are conditions that are joined by AND and are the same as one condition. An empty list is none.
+// What follows are conditions on ids, joined by AND. An empty list is none.
 
-// call op at, where `strategy` is the comparison that op makes in the order of times, for a time that is fixed during
-// the query.
+// Those that are the same as call op at, where `strategy` is the comparison that op makes in the order of times, for a
+// time that is fixed during the query.
 List* compared_with_time(const call& time, int strategy, Node* at);
-// id <@ range, for a range that is fixed during the query. `sibling` is another function of comb.
+// Those that follow from it, for any time. For < and >=, they are the same.
+List* implied_by_comparison(const call& time, int strategy, Node* at);
+// Those that are the same as id <@ range, for a range that is fixed during the query. `sibling` is another function of
+// comb.
 List* within(Oid sibling, Node* id, Node* range);
 
 }  // namespace comb::pg

@@ -46,14 +46,15 @@ bool has_key_on_call(const RangeTblEntry* table) {
   return found;
 }
 
-// The tables of a query that have been looked at, and those of them that keep their conditions.
-struct table_sets {
+// What is known while the conditions of a query are replaced.
+struct replacing {
   const PlannerInfo* root;
-  Bitmapset* seen = nullptr;
-  Bitmapset* kept = nullptr;
+  Bitmapset* seen = nullptr;  // the tables that have been looked at
+  Bitmapset* kept = nullptr;  // those of them that keep their conditions
+  List* times = NIL;          // in conditions that stay as they are
 };
 
-bool may_replace(table_sets& tables, Node* id) {
+bool may_replace(replacing& tables, Node* id) {
   const int number = id_column(id)->varno;
   const RangeTblEntry* entry = tables.root->simple_rte_array[number];
   if (entry->rtekind != RTE_RELATION) return false;
@@ -103,7 +104,7 @@ List* for_range_operator(const binary& condition) {
 }
 
 // call op at, at op call, call <@ range and range @> call.
-List* for_comparison(table_sets& tables, binary condition) {
+List* for_comparison(replacing& tables, binary condition) {
   if (!OidIsValid(condition.op)) return NIL;
   call time = read_call(condition.left);
   if (time.callee == nullptr) {
@@ -121,7 +122,7 @@ List* for_comparison(table_sets& tables, binary condition) {
 
 // (call, ...) < (at, ...), the condition of a page in keyset pagination. Its first members may be equal, so call <= at
 // follows from it, and is added to it.
-List* for_rows(table_sets& tables, RowCompareExpr* rows) {
+List* for_rows(replacing& tables, RowCompareExpr* rows) {
   const call time = read_call(linitial(rows->largs));
   if (time.callee == nullptr || !may_replace(tables, time.id)) return NIL;
   int strategy = get_op_opfamily_strategy(linitial_oid(rows->opnos), time_order());
@@ -132,7 +133,7 @@ List* for_rows(table_sets& tables, RowCompareExpr* rows) {
 }
 
 // What replaces a condition, or an empty list.
-List* replacement(table_sets& tables, Node* condition) {
+List* replacement(replacing& tables, Node* condition) {
   if (IsA(condition, RowCompareExpr)) return for_rows(tables, as<RowCompareExpr>(condition));
   const binary operands = read_binary(condition);
   if (!OidIsValid(operands.function)) return NIL;
@@ -140,9 +141,20 @@ List* replacement(table_sets& tables, Node* condition) {
   return on_id != NIL ? on_id : for_comparison(tables, operands);
 }
 
+// Notes the times in a comparison that stays as it is.
+void note_times(replacing& tables, Node* condition) {
+  if (!IsA(condition, OpExpr)) return;
+  ListCell* cell;
+  foreach (cell, as<OpExpr>(condition)->args) {
+    auto* operand = as<Node>(lfirst(cell));
+    if (may_be_call(tables.root, operand) && op_in_opfamily(as<OpExpr>(condition)->opno, time_order()))
+      tables.times = list_append_unique(tables.times, copyObjectImpl(operand));
+  }
+}
+
 // The conditions of a list, or what replaces them. The planner does not expect an AND in a list that is joined by AND,
 // so what replaces a condition there becomes members of the list itself.
-List* replace_each(table_sets& tables, List* conditions, bool joined_by_and) {
+List* replace_each(replacing& tables, List* conditions, bool joined_by_and) {
   check_stack_depth();
   List* result = NIL;
   ListCell* cell;
@@ -158,16 +170,19 @@ List* replace_each(table_sets& tables, List* conditions, bool joined_by_and) {
     } else {
       by = replacement(tables, condition);
     }
-    if (by == NIL) by = list_make1(condition);
+    if (by == NIL) {
+      note_times(tables, condition);
+      by = list_make1(condition);
+    }
     result = joined_by_and ? list_concat(result, by) : lappend(result, make_ands_explicit(by));
   }
   return result;
 }
 
 // The planner has made a list that is joined by AND of each WHERE, ON and security policy by now, whatever its type is.
-Node* replace_quals(table_sets& tables, Node* quals) { return as<Node>(replace_each(tables, as<List>(quals), true)); }
+Node* replace_quals(replacing& tables, Node* quals) { return as<Node>(replace_each(tables, as<List>(quals), true)); }
 
-void replace_in_join_tree(table_sets& tables, Node* join_tree) {
+void replace_in_join_tree(replacing& tables, Node* join_tree) {
   check_stack_depth();
   if (join_tree == nullptr) return;
   if (IsA(join_tree, FromExpr)) {
@@ -185,14 +200,23 @@ void replace_in_join_tree(table_sets& tables, Node* join_tree) {
 
 }  // namespace
 
-void replace_conditions(PlannerInfo* root) {
-  table_sets tables{root};
+bool may_be_call(const PlannerInfo* root, Node* node) {
+  if (!IsA(node, Var)) return read_call(node).callee != nullptr;
+  const auto* column = as<Var>(node);
+  if (column->vartype != TIMESTAMPTZOID || column->varlevelsup > 0 || IS_SPECIAL_VARNO(column->varno)) return false;
+  const RangeTblEntry* entry = root->simple_rte_array[column->varno];
+  return entry->rtekind == RTE_SUBQUERY && entry->inh;
+}
+
+List* replace_conditions(PlannerInfo* root) {
+  replacing tables{root};
   replace_in_join_tree(tables, as<Node>(root->parse->jointree));
   // Row-level security, and views with security_barrier that can be updated.
   ListCell *entry, *cell;
   foreach (entry, root->parse->rtable)
     foreach (cell, lfirst_node(RangeTblEntry, entry)->securityQuals)
       lfirst(cell) = replace_quals(tables, as<Node>(lfirst(cell)));
+  return tables.times;
 }
 
 }  // namespace comb::pg

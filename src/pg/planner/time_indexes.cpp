@@ -1,0 +1,192 @@
+// Copies of indexes, with the time of the id as a column. An index that is sorted by (tenant, id) is sorted by (tenant,
+// comb_timestamp(id), id), too. The copy is listed as such an index. So the planner itself finds its orders, and
+// conditions with columns of other tables: in nested loops, merges, bitmaps, semijoins, parallel plans. When it asks
+// for the cost of a path on the copy, the path becomes one on the real index, and a condition on the time one on the
+// id. So no plan contains a copy.
+#include "time_indexes.hpp"
+
+#include <cstring>
+
+#include "time_calls.hpp"
+
+namespace comb::pg {
+
+namespace {
+
+constexpr Oid uuid_lt = 2974;  // pg_operator has no name for it
+
+struct index_by_time {
+  IndexOptInfo as_seen;
+  IndexOptInfo* real;
+  call time;
+  int position;  // of the time in the copy, and of the id in the real index
+};
+
+// ---- conditions ----------------------------------------------------------------------------------------------------
+
+// The conditions on the id that follow from one on the time, or an empty list. Sets `lossy` if they are not the same.
+List* on_id(PlannerInfo* root, const index_by_time* index, RestrictInfo* condition, bool& lossy) {
+  if (!IsA(condition->clause, OpExpr)) return NIL;
+  const auto* op = as<OpExpr>(condition->clause);
+  const int strategy = get_op_opfamily_strategy(op->opno, time_order());
+  lossy = strategy != BTLessStrategyNumber && strategy != BTGreaterEqualStrategyNumber;
+  List* parts = implied_by_comparison(index->time, strategy, as<Node>(lsecond(op->args)));
+  // The parts together are as selective as the condition. A share above 1 says that a part is redundant.
+  const int table = static_cast<int>(index->real->rel->relid);
+  Selectivity share = clause_selectivity(root, as<Node>(condition), table, JOIN_INNER, nullptr);
+  ListCell* cell;
+  foreach (cell, parts) {
+    RestrictInfo* part = make_simple_restrictinfo(root, as<Expr>(lfirst(cell)));
+    part->clause_relids = bms_make_singleton(table);  // otherwise the share is not used
+    part->norm_selec = share;
+    share = 2;
+    lfirst(cell) = part;
+  }
+  return parts;
+}
+
+// A condition of a path on the copy, as one on the real index. Null if there is none.
+IndexClause* on_real_index(PlannerInfo* root, const index_by_time* index, const IndexClause* clause) {
+  auto* result = as<IndexClause>(palloc(sizeof(IndexClause)));
+  *result = *clause;
+  ListCell* cell;
+  if (clause->indexcol != index->position) {
+    if (clause->indexcol > index->position) --result->indexcol;
+    result->indexcols = NIL;
+    foreach (cell, clause->indexcols) {
+      const int column = lfirst_int(cell);
+      if (column == index->position) return nullptr;
+      result->indexcols = lappend_int(result->indexcols, column > index->position ? column - 1 : column);
+    }
+    return result;
+  }
+  result->indexcols = result->indexquals = NIL;
+  foreach (cell, clause->indexquals) {
+    List* parts = on_id(root, index, lfirst_node(RestrictInfo, cell), result->lossy);
+    if (parts == NIL) return nullptr;
+    result->indexquals = list_concat(result->indexquals, parts);
+  }
+  // A bitmap scan would not check the rows of a lossy condition that other conditions imply.
+  result->rinfo = as<RestrictInfo>(palloc(sizeof(RestrictInfo)));
+  *result->rinfo = *clause->rinfo;
+  result->rinfo->parent_ec = nullptr;
+  return result;
+}
+
+// PostgreSQL calls this when it has built a path, to estimate its cost. From here on, the path is one on the real
+// index. Conditions that it cannot search become filters, as the planner filters by all conditions that are not in the
+// list. PostgreSQL 15 declares the member amcostestimate without parameters, so it is cast.
+void estimate_cost(PlannerInfo* root, IndexPath* path, double loop_count, Cost* startup, Cost* total,
+                   Selectivity* selectivity, double* correlation, double* pages) {
+  const auto* index = as<index_by_time>(path->indexinfo);
+  path->indexinfo = index->real;
+  bool searched = false;
+  List* clauses = NIL;
+  ListCell* cell;
+  foreach (cell, path->indexclauses) {
+    IndexClause* clause = on_real_index(root, index, lfirst_node(IndexClause, cell));
+    if (clause == nullptr) continue;
+    clauses = lappend(clauses, clause);
+    searched = searched || lfirst_node(IndexClause, cell)->indexcol == index->position;
+  }
+  path->indexclauses = clauses;
+  // Without the time, the path is one that the planner finds for the real index, too.
+  if (!searched && path->path.pathkeys == NIL) {
+    *startup = *total = disable_cost;
+    *selectivity = 1;
+    *correlation = *pages = 0;
+    return;
+  }
+  reinterpret_cast<amcostestimate_function>(index->real->amcostestimate)(root, path, loop_count, startup, total,
+                                                                         selectivity, correlation, pages);
+}
+
+// ---- copies --------------------------------------------------------------------------------------------------------
+
+// A copy of an array, with one more value. Null if there is no array.
+template <class Value>
+Value* with(const Value* values, int count, int position, Value added) {
+  if (values == nullptr) return nullptr;
+  const auto size = [](int number) { return sizeof(Value) * static_cast<std::size_t>(number); };
+  auto* result = as<Value>(palloc(size(count + 1)));
+  std::memcpy(result, values, size(position));
+  result[position] = added;
+  std::memcpy(result + position + 1, values + position, size(count - position));
+  return result;
+}
+
+// The index with the time of ids before its column `position`, the id.
+IndexOptInfo* by_time(IndexOptInfo* real, int position, Node* time, bool searched) {
+  auto* result = as<index_by_time>(palloc(sizeof(index_by_time)));
+  result->real = real;
+  result->position = position;
+  result->time = read_call(time);
+  IndexOptInfo& seen = result->as_seen;
+  seen = *real;
+  const int keys = real->nkeycolumns;
+  const bool is_sorted = real->sortopfamily != nullptr;
+  seen.indexkeys = with(seen.indexkeys, real->ncolumns, position, 0);
+  seen.canreturn = with(seen.canreturn, real->ncolumns, position, false);
+  seen.indexcollations = with(seen.indexcollations, keys, position, InvalidOid);
+  seen.opfamily = with(seen.opfamily, keys, position, time_order());
+  seen.opcintype = with<Oid>(seen.opcintype, keys, position, TIMESTAMPTZOID);
+  seen.sortopfamily = with(seen.sortopfamily, keys, position, time_order());
+  seen.reverse_sort = with(seen.reverse_sort, keys, position, is_sorted && seen.reverse_sort[position]);
+  seen.nulls_first = with(seen.nulls_first, keys, position, is_sorted && seen.nulls_first[position]);
+  int expressions = 0;
+  for (int i = 0; i < position; ++i) expressions += real->indexkeys[i] == 0;
+  seen.indexprs = list_insert_nth(list_copy(seen.indexprs), expressions, time);
+  seen.indextlist =
+      list_insert_nth(list_copy(seen.indextlist), position,
+                      makeTargetEntry(as<Expr>(time), static_cast<AttrNumber>(position + 1), nullptr, false));
+  ++seen.ncolumns;
+  ++seen.nkeycolumns;
+  seen.unique = false;
+  seen.hypothetical = true;  // the planner does not look into it
+  // Bitmaps have no order, and would be planned a second time.
+  seen.amhasgetbitmap = searched && real->amhasgetbitmap;
+  seen.amcostestimate = reinterpret_cast<decltype(seen.amcostestimate)>(estimate_cost);
+  return &seen;
+}
+
+// The place of the id in an index, or -1.
+int position_of(const Var* id, const IndexOptInfo* index) {
+  for (int i = 0; i < index->nkeycolumns; ++i) {
+    if (index->indexkeys[i] != id->varattno) continue;
+    // From PostgreSQL 16 on, the indexes of a partitioned table are listed, too. They cannot be scanned.
+    if (index->relam == BTREE_AM_OID && index->sortopfamily != nullptr &&
+        index->sortopfamily[i] == lookup_type_cache(UUIDOID, TYPECACHE_BTREE_OPFAMILY)->btree_opf)
+      return i;
+    if (index->relam == BRIN_AM_OID && op_in_opfamily(uuid_lt, index->opfamily[i])) return i;
+  }
+  return -1;
+}
+
+}  // namespace
+
+void list_indexes_by_time(RelOptInfo* rel, Node* time, bool searched) {
+  List* added = NIL;
+  ListCell* cell;
+  foreach (cell, rel->indexlist) {
+    auto* index = lfirst_node(IndexOptInfo, cell);
+    if (index->hypothetical || index->nkeycolumns == INDEX_MAX_KEYS || (!searched && index->relam != BTREE_AM_OID))
+      continue;
+    const int position = position_of(id_column(read_call(time).id), index);
+    if (position >= 0) added = lappend(added, by_time(index, position, time, searched));
+  }
+  rel->indexlist = list_concat(rel->indexlist, added);
+}
+
+void list_statistics(RelOptInfo* rel, Node* time, Oid table) {
+  static int no_column[] = {0};
+  auto* index = makeNode(IndexOptInfo);
+  index->indexoid = table;  // other extensions ask for the name of an index
+  index->rel = rel;
+  index->ncolumns = 1;
+  index->indexkeys = no_column;
+  index->indexprs = list_make1(time);
+  index->hypothetical = true;
+  rel->indexlist = lappend(rel->indexlist, index);
+}
+
+}  // namespace comb::pg

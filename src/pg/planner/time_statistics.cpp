@@ -1,0 +1,120 @@
+// The statistics of comb_timestamp(id): those of id, with the time of each id in its place. The planner asks for the
+// statistics of an index that has the expression as a column, which are the copies in time_indexes.cpp.
+#include "time_statistics.hpp"
+
+#include "datum.hpp"
+#include "end_of_planning.hpp"
+#include "time_calls.hpp"
+#include "timestamptz.hpp"
+
+namespace comb::pg {
+
+namespace {
+
+get_index_stats_hook_type next_hook = nullptr;
+
+// The times of an array of ids.
+Datum times_of(const reader& reader, Datum ids) {
+  Datum* values;
+  int count;
+  deconstruct_array(DatumGetArrayTypeP(ids), UUIDOID, UUID_LEN, false, TYPALIGN_CHAR, &values, nullptr, &count);
+  for (int i = 0; i < count; ++i) values[i] = TimestampTzGetDatum(to_timestamptz(reader.time(to_uuid(values[i]))));
+  return PointerGetDatum(construct_array(values, count, TIMESTAMPTZOID, sizeof(TimestampTz), true, TYPALIGN_DOUBLE));
+}
+
+HeapTuple statistics_of_times(const reader& reader, HeapTuple of_ids) {
+  const TypeCacheEntry* type = lookup_type_cache(TIMESTAMPTZOID, TYPECACHE_LT_OPR | TYPECACHE_EQ_OPR);
+  Datum values[Natts_pg_statistic];
+  bool nulls[Natts_pg_statistic], replaced[Natts_pg_statistic] = {};
+  Relation catalog = table_open(StatisticRelationId, AccessShareLock);
+  heap_deform_tuple(of_ids, RelationGetDescr(catalog), values, nulls);
+  const auto replace = [&](int attribute, Datum by) {
+    values[attribute - 1] = by;
+    replaced[attribute - 1] = true;
+  };
+  replace(Anum_pg_statistic_stawidth, Int32GetDatum(sizeof(TimestampTz)));
+  for (int slot = 0; slot < STATISTIC_NUM_SLOTS; ++slot) {
+    const int kind = DatumGetInt16(values[Anum_pg_statistic_stakind1 - 1 + slot]);
+    if (kind == 0) continue;
+    replace(Anum_pg_statistic_staop1 + slot,
+            ObjectIdGetDatum(kind == STATISTIC_KIND_MCV ? type->eq_opr : type->lt_opr));
+    const int attribute = Anum_pg_statistic_stavalues1 + slot;
+    if (!nulls[attribute - 1]) replace(attribute, times_of(reader, values[attribute - 1]));
+  }
+  HeapTuple row = heap_modify_tuple(of_ids, RelationGetDescr(catalog), values, nulls, replaced);
+  table_close(catalog, AccessShareLock);
+  return row;
+}
+
+// What has been answered during the planning of a query, because the planner asks for each condition.
+struct answered {
+  const Var* id;
+  const reader* callee;
+  HeapTuple row;
+};
+struct {
+  const PlannerInfo* root;
+  List* rows;
+} known;
+
+void forget(void*) { known = {}; }
+
+// The statistics of the times of a column, or null if it has none.
+HeapTuple statistics_of(PlannerInfo* root, const call& time) {
+  const Var* id = id_column(time.id);
+  if (known.root != root) {
+    known = {};
+    call_at_end_of_planning(root, forget);
+    known.root = root;
+  }
+  ListCell* cell;
+  foreach (cell, known.rows) {
+    const auto* each = as<answered>(lfirst(cell));
+    if (each->id->varno == id->varno && each->id->varattno == id->varattno && each->callee == time.callee)
+      return each->row;
+  }
+  const RangeTblEntry* entry = root->simple_rte_array[id->varno];
+  HeapTuple of_ids = SearchSysCache3(STATRELATTINH, ObjectIdGetDatum(entry->relid), Int16GetDatum(id->varattno),
+                                     BoolGetDatum(entry->inh));
+  // GEQO estimates in a context of its own, which it resets.
+  const MemoryContext caller = MemoryContextSwitchTo(root->planner_cxt);
+  auto* added = as<answered>(palloc(sizeof(answered)));
+  *added = {as<Var>(copyObjectImpl(id)), time.callee,
+            HeapTupleIsValid(of_ids) ? statistics_of_times(*time.callee, of_ids) : nullptr};
+  known.rows = lappend(known.rows, added);
+  MemoryContextSwitchTo(caller);
+  if (HeapTupleIsValid(of_ids)) ReleaseSysCache(of_ids);
+  return added->row;
+}
+
+// Whether a column of an index is one of its table. The planner asks only for those that are expressions, so it has
+// found a copy of the index, which has the time where the index has the id. The estimates of costs pass an `examined`
+// that is not filled in, but only for real indexes.
+bool is_column_of_table(Oid index, AttrNumber column) {
+  HeapTuple row = SearchSysCache1(INDEXRELID, ObjectIdGetDatum(index));
+  if (!HeapTupleIsValid(row)) return true;  // list_statistics() gives the table
+  const bool result = as<FormData_pg_index>(GETSTRUCT(row))->indkey.values[column - 1] != 0;
+  ReleaseSysCache(row);
+  return result;
+}
+
+void release_nothing(HeapTuple) {}
+
+bool get_index_stats(PlannerInfo* root, Oid index, AttrNumber column, VariableStatData* examined) {
+  if (next_hook && next_hook(root, index, column, examined)) return true;
+  if (!is_column_of_table(index, column)) return false;
+  const call time = read_call(examined->var);
+  if (time.callee == nullptr) return false;
+  examined->statsTuple = statistics_of(root, time);
+  examined->freefunc = release_nothing;
+  return true;
+}
+
+}  // namespace
+
+void init_time_statistics() {
+  next_hook = get_index_stats_hook;
+  get_index_stats_hook = get_index_stats;
+}
+
+}  // namespace comb::pg
