@@ -52,7 +52,8 @@ INSERT INTO forms (condition) VALUES
 ('customer = 1 AND created_at BETWEEN ''2026-11-01'' AND ''2026-11-02'' OR customer = 2'),
 ('customer = 1 OR NOT (created_at >= ''2026-11-02'' OR customer = 3)'),
 ('created_at < ''1960-01-01'''), ('created_at >= ''1960-01-01'''), ('created_at > ''10889-08-03'''),
-('created_at < ''infinity'''), ('created_at >= ''-infinity'''),
+('created_at < ''infinity'''), ('created_at >= ''-infinity'''), ('created_at IS NULL'),
+('NOT (created_at IS NULL OR customer = 1)'),
 ('hot_at < ''2026-11-02'''), ('hot_at >= ''2026-11-02''');
 SELECT condition, rows_of(query) AS rows
 FROM forms, format('SELECT * FROM orders_v WHERE %s', condition) AS query
@@ -105,7 +106,7 @@ FROM unnest('{created_at,hot_at}'::text[]) AS column_name, unnest('{<,<=,=,>=,>}
 WHERE generic <> plain;
 DROP FUNCTION rows_of_generic;
 
--- A page of keyset pagination starts in the index, and ends as written.
+-- A page by other columns starts in the index, and ends as written.
 EXPLAIN (COSTS OFF) SELECT * FROM orders_v WHERE (created_at, customer) < ('2026-11-02', 5);
 SELECT plan(query) ~ 'Index Cond' AS by_index, rows_of(query) - rows_without(query) AS difference
 FROM unnest('{<,<=,>,>=}'::text[]) AS op,
@@ -114,8 +115,22 @@ SELECT count(*) FROM orders_v WHERE (created_at, customer) > (NULL, 5);
 -- A condition that is not null would be added to one that is, and false under NOT.
 SELECT count(*) FROM orders_v WHERE NOT (created_at, customer) < (NULL, 5);
 
+-- A page by time and id is a comparison of the id, whether the id has the time or not.
+SELECT op, sum(rows_of(query)) AS rows, sum(abs(rows_of(query) - rows_without(query))) AS differences,
+       bool_or(plan(query) ~ 'ROW|_timestamp') AS is_row
+FROM unnest('{<,<=,>,>=}'::text[]) AS op,
+     unnest(ARRAY['-infinity', '1960-01-01', '2026-11-01 00:10', '2026-11-01 00:10:00.0005', '20000-01-01']) AS at,
+     unnest(ARRAY[comb_boundary('2026-11-01 00:09'), comb_boundary('2026-11-01 00:20'),
+                  'ffffffff-ffff-ffff-ffff-ffffffffffff', (SELECT min(id::text)::uuid FROM orders_v
+                                                           WHERE created_at = '2026-11-01 00:10')]) AS last,
+     format('SELECT * FROM orders_v WHERE (created_at, id) %s (%L, %L)', op, at, last) AS query
+GROUP BY op ORDER BY op;
+EXPLAIN (COSTS OFF) SELECT * FROM orders_v
+WHERE (created_at, id) < ('2026-11-02', '019a425e-9c00-4000-8000-000000000000') AND customer = 5
+ORDER BY created_at DESC, id DESC LIMIT 10;
+
 -- Conditions with columns of other tables search the indexes, too. All return the same rows as without the setting, also
--- the max uuid, whose time is before infinity, and for times that do not fit into timestamptz.
+-- the max uuid, which is at infinity, and for times that do not fit into timestamptz.
 CREATE TABLE visits (start timestamptz, finish timestamptz, day date, local timestamp);
 INSERT INTO visits
 SELECT at, at + interval '1 min', at, at FROM generate_series(timestamptz '2026-11-01', '2026-11-03', '3 h') AS at;

@@ -146,7 +146,8 @@ Node* as_timestamptz(Node* time) {
 
 // The conditions that replace one condition are a list that is joined by AND. An empty list replaces nothing.
 
-constexpr Oid uuid_lt = 2974, uuid_le = 2976, uuid_ge = 2977;  // pg_operator has no names for them
+// pg_operator has no names for these.
+constexpr Oid uuid_lt = 2974, uuid_gt = 2975, uuid_le = 2976, uuid_ge = 2977;
 
 List* compared(Oid op, Node* id, Node* with) {
   if (with == nullptr) return NIL;
@@ -235,6 +236,24 @@ List* implied_by_comparison(const call& time, int strategy, Node* at) {
     default:
       return NIL;
   }
+}
+
+// If `last` has the time `at`, this is a comparison with `last` alone. Otherwise all ids of that time are on the same
+// side of `last`.
+List* compared_with_row(const call& time, int strategy, const Const* at, const Const* last) {
+  if (time.callee->after.name == nullptr || at->consttype != TIMESTAMPTZOID || last->consttype != UUIDOID ||
+      at->constisnull || last->constisnull || TIMESTAMP_IS_NOEND(DatumGetTimestampTz(at->constvalue)))
+    return NIL;
+  const sys_micros micros = clamped_time(DatumGetTimestampTz(at->constvalue));
+  const uuid first = time.callee->at.rule(micros), end = time.callee->after.rule(micros),
+             id = to_uuid(last->constvalue);
+  const bool less = strategy == BTLessStrategyNumber || strategy == BTLessEqualStrategyNumber;
+  const auto than = [&](Oid op, const uuid& value) { return compared(op, time.id, uuid_constant(value)); };
+  if (id < first) return than(less ? uuid_lt : uuid_ge, first);
+  if (!(id < end)) return than(less ? uuid_lt : uuid_ge, end);
+  constexpr Oid ops[] = {InvalidOid, uuid_lt, uuid_le, InvalidOid, uuid_ge, uuid_gt};
+  // The boundary is for the estimate (estimates.cpp).
+  return both(than(ops[strategy], id), less ? than(uuid_lt, end) : than(uuid_ge, first));
 }
 
 }  // namespace comb::pg

@@ -120,21 +120,37 @@ List* for_comparison(replacing& tables, binary condition) {
   return compared_with_time(time, get_op_opfamily_strategy(condition.op, time_order()), condition.right);
 }
 
-// (call, ...) < (at, ...), the condition of a page in keyset pagination. Its first members may be equal, so call <= at
-// follows from it, and is added to it.
+// (call, id) < (at, last), the condition of a page in keyset pagination. Of other rows, the first members may be equal,
+// so call <= at follows from the condition, and is added to it.
 List* for_rows(replacing& tables, RowCompareExpr* rows) {
   const call time = read_call(linitial(rows->largs));
   if (time.callee == nullptr || !may_replace(tables, time.id)) return NIL;
   int strategy = get_op_opfamily_strategy(linitial_oid(rows->opnos), time_order());
+  auto* at = as<Node>(linitial(rows->rargs));
+  if (list_length(rows->largs) == 2 && equal(time.id, lsecond(rows->largs)) && IsA(at, Const) &&
+      IsA(lsecond(rows->rargs), Const)) {
+    List* on_id = compared_with_row(time, strategy, as<Const>(at), as<Const>(lsecond(rows->rargs)));
+    if (on_id != NIL) return on_id;
+  }
   if (strategy == BTLessStrategyNumber) strategy = BTLessEqualStrategyNumber;
   if (strategy == BTGreaterStrategyNumber) strategy = BTGreaterEqualStrategyNumber;
-  List* on_id = compared_with_time(time, strategy, as<Node>(linitial(rows->rargs)));
+  List* on_id = compared_with_time(time, strategy, at);
   return on_id == NIL ? NIL : lappend(on_id, rows);
+}
+
+// call IS NULL and call IS NOT NULL
+List* for_null_test(replacing& tables, NullTest* test) {
+  const call time = read_call(test->arg);
+  if (time.callee == nullptr || !may_replace(tables, time.id)) return NIL;
+  auto* on_id = as<NullTest>(copyObjectImpl(test));
+  on_id->arg = as<Expr>(copyObjectImpl(time.id));
+  return list_make1(on_id);
 }
 
 // What replaces a condition, or an empty list.
 List* replacement(replacing& tables, Node* condition) {
   if (IsA(condition, RowCompareExpr)) return for_rows(tables, as<RowCompareExpr>(condition));
+  if (IsA(condition, NullTest)) return for_null_test(tables, as<NullTest>(condition));
   const binary operands = read_binary(condition);
   if (!OidIsValid(operands.function)) return NIL;
   List* on_id = for_range_operator(operands);
