@@ -5,6 +5,7 @@
 #include "order/shared_memory.hpp"
 #include "planner/estimates.hpp"
 #include "planner/index_timestamps.hpp"
+#include "planner/time_lists.hpp"
 #include "planner/time_statistics.hpp"
 #include "postgres.hpp"
 
@@ -20,6 +21,7 @@ __attribute__((visibility("default"))) void _PG_init() {
             errhint("Name one file everywhere: in the preload settings, LOAD, and the column probin of pg_proc."));
   comb::pg::init_estimates();
   comb::pg::init_index_timestamps();
+  comb::pg::init_time_lists();
   comb::pg::init_time_statistics();
   comb::pg::init_sequence();
   comb::pg::init_shared_memory();

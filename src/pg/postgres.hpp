@@ -39,6 +39,7 @@ extern "C" {
 #include <miscadmin.h>
 #include <nodes/makefuncs.h>
 #include <nodes/nodeFuncs.h>
+#include <nodes/parsenodes.h>
 #include <nodes/pathnodes.h>
 #include <nodes/supportnodes.h>
 #include <optimizer/appendinfo.h>
@@ -47,6 +48,7 @@ extern "C" {
 #include <optimizer/optimizer.h>
 #include <optimizer/pathnode.h>
 #include <optimizer/plancat.h>
+#include <optimizer/planner.h>
 #include <optimizer/restrictinfo.h>
 #include <replication/walsender.h>
 #include <rewrite/rewriteHandler.h>
@@ -140,6 +142,25 @@ inline table_planning_hook& table_planning = build_simple_rel_hook;
 using table_planning_hook = get_relation_info_hook_type;
 inline table_planning_hook& table_planning = get_relation_info_hook;
 #endif
+
+// The parameters of the hook around the planner.
+#if PG_VERSION_NUM >= 190000
+#define PLANNER_PARAMETERS \
+  Query *query, const char *text, int cursorOptions, ParamListInfo values, ExplainState *explain
+#define PLANNER_ARGUMENTS query, text, cursorOptions, values, explain
+#else
+#define PLANNER_PARAMETERS Query *query, const char *text, int cursorOptions, ParamListInfo values
+#define PLANNER_ARGUMENTS query, text, cursorOptions, values
+#endif
+
+// How many elements the planner expects in an array.
+inline double expected_length([[maybe_unused]] PlannerInfo* root, Node* array) {
+#if PG_VERSION_NUM >= 170000
+  return estimate_array_length(root, array);
+#else
+  return estimate_array_length(array);
+#endif
+}
 
 // Whether the column has passed an outer join that can make it null.
 #if PG_VERSION_NUM >= 160000

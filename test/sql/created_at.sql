@@ -64,7 +64,7 @@ WHERE plan(query) ~ '_timestamp\(' OR rows_of(query) <> rows_without(query);
 -- Conditions that stay as they are.
 TRUNCATE forms;
 INSERT INTO forms (condition) VALUES
-('created_at <> ''2026-11-02'''), ('created_at IN (''2026-11-02'', ''2026-11-03'')'),
+('created_at <> ''2026-11-02'''), ('created_at <> ALL (''{2026-11-02}'')'),
 ('created_at::date = ''2026-11-02'''), ('date_trunc(''day'', created_at) = ''2026-11-02'''),
 ('CASE WHEN created_at < ''2026-11-02'' THEN true END'),
 -- The planner could not put the other column into a boundary and use it for joins.
@@ -155,10 +155,49 @@ INSERT INTO joins (query) VALUES
   LEFT JOIN orders_v ON customer = 5 AND created_at >= hour AND created_at < hour + interval ''1 h'''),
 ('orders_v AS a JOIN orders_v AS b ON b.created_at = a.created_at WHERE a.created_at < ''2026-11-01 00:10'''),
 ('visits JOIN (SELECT created_at FROM orders_v UNION ALL SELECT hot_at FROM orders_v) AS u ON u.created_at = start'),
+('(SELECT created_at FROM orders_v UNION ALL SELECT hot_at FROM orders_v) AS u WHERE created_at < ''2026-11-01 00:10'''),
 ('visits JOIN (SELECT finish, created_at FROM visits LEFT JOIN orders_v ON created_at = start) AS b USING (finish)');
 SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off;
-SELECT query, plan LIKE '%Index Cond: %boundary%' AS by_index, rows_of(of) - rows_without(of) AS difference
+SELECT query, plan ~ 'Index Cond: .*(boundary|id <)' AS by_index, rows_of(of) - rows_without(of) AS difference
 FROM joins, format('SELECT FROM %s', query) AS of, plan(of) ORDER BY n;
+
+-- A list of times is searched for each of them: as a join, or as alternatives where there can be no join.
+PREPARE listed (timestamptz[]) AS SELECT customer, created_at FROM orders_v WHERE created_at = ANY ($1) AND customer < 50;
+SET plan_cache_mode = force_generic_plan;
+SELECT query, plan(query) LIKE '%Index Cond: %(id >= %' AS by_index,
+       CASE WHEN query !~ '^(EXECUTE|DELETE)|UPDATE' THEN rows_of(query) - rows_without(query) END AS difference
+FROM unnest(ARRAY[
+  'SELECT FROM orders_v WHERE created_at IN (''2026-11-01 00:10'')',
+  'SELECT FROM orders_v WHERE created_at IN (''2026-11-01 00:10'', ''2026-11-01 00:20'', ''2026-11-01 00:10'', NULL)',
+  'SELECT FROM orders_v WHERE created_at = ANY (''{infinity,2026-11-01 00:10,-infinity}''::timestamptz[])',
+  'SELECT FROM orders_v WHERE created_at = ANY (ARRAY[now(), ''2026-11-01 00:10''])',
+  'SELECT FROM orders_v WHERE customer < 0 OR created_at IN (''2026-11-01 00:10'', ''2026-11-01 00:20'')',
+  'SELECT FROM visits LEFT JOIN orders_v ON created_at IN (''2026-11-01 00:10'', ''2026-11-01 00:20'')',
+  'SELECT FROM orders_v WHERE created_at IN (''2026-11-01 00:10'', ''2026-11-01 00:20'') FOR UPDATE',
+  'DELETE FROM orders_v WHERE created_at IN (''2026-11-01 00:10'', ''2026-11-01 00:20'')',
+  'EXECUTE listed (''{2026-11-01 00:10,2026-11-01 00:20}'')']) AS query;
+EXECUTE listed ('{2026-11-01 00:10,2026-11-01 00:20}');
+EXECUTE listed ('{}');
+EXECUTE listed (NULL);
+DEALLOCATE listed;
+RESET plan_cache_mode;
+
+-- A row under a cursor on a list can be updated.
+BEGIN;
+DECLARE listed CURSOR FOR SELECT customer FROM orders_v WHERE created_at IN ('2026-11-01 00:10', '2026-11-01 00:20');
+FETCH 2 FROM listed;
+UPDATE orders SET note = 'seen' WHERE CURRENT OF listed RETURNING customer, note;
+DO $$
+DECLARE
+  rows_of_list CURSOR FOR SELECT * FROM orders_v WHERE created_at IN ('2026-11-01 00:10', '2026-11-01 00:20');
+  one record;
+BEGIN
+  OPEN rows_of_list;
+  FETCH rows_of_list INTO one;
+  DELETE FROM orders WHERE CURRENT OF rows_of_list;
+  RAISE NOTICE 'deleted: %', FOUND;
+END $$;
+ROLLBACK;
 
 -- So do bitmaps for alternatives, and BRIN indexes.
 CREATE TABLE in_blocks (id uuid, n int);

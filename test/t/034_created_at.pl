@@ -56,7 +56,7 @@ sub parameters_of
 {
 	my ($query) = @_;
 	my @parameters;
-	$query =~ s{\{(\w+): ([^\}]*)\}}{ @parameters < 3 ? '$' . push(@parameters, [ $1, $2 ]) : $2 }ge;
+	$query =~ s{\{([\w\[\]]+): ([^\}]*)\}}{ @parameters < 3 ? '$' . push(@parameters, [ $1, $2 ]) : $2 }ge;
 	return ($query, @parameters);
 }
 
@@ -72,6 +72,22 @@ sub fixed_time
 	return parameter($type, "($at)::$type") if chance(0.2);
 	return "(SELECT $at)" if chance(0.5) || $at =~ /infinity|294276/;
 	return "(now() - (now() - $at))";
+}
+
+# An array of times, constant or not.
+sub array
+{
+	my $times = 'ARRAY[' . join(', ', map { time_constant() } 1 .. 1 + number(12)) . ']::timestamptz[]';
+	return one_of($times, $times, parameter('timestamptz[]', $times), "((SELECT $times)::timestamptz[])", "ARRAY(SELECT at FROM moments)",
+		"'{}'", 'NULL::timestamptz[]');
+}
+
+# An id of a row or next to one, for pages.
+sub id_constant
+{
+	my $time = sprintf '%012x', 1_793_491_200_000 + 7000 * number(40_000); # from 1 November 2026 on
+	my $id = "'$time-8000-8000-000000000000'::uuid";
+	return one_of($id, $id, parameter('uuid', $id), "'ffffffff-0000-4000-8000-000000000000'::uuid", 'NULL::uuid');
 }
 
 sub range
@@ -105,7 +121,9 @@ sub condition
 		range() . " @> $column",
 		"($column, $table.n) " . one_of('<', '<=', '>', '>=') . " ($at, 200)",
 		"($column $op $at) IS " . one_of('TRUE', 'NOT TRUE', 'UNKNOWN'),
-		"$column IN ($at, " . time_constant() . ')',
+		"$column " . one_of('IN', 'IN', 'NOT IN') . ' (' . join(', ', $at, map { time_constant() } 1 .. number(8)) . ')',
+		"$column " . one_of('=', '=', '=', '<') . ' ANY (' . array() . ')',
+		"($column, $table.id) " . one_of('<', '<=', '>', '>=') . " ($at, " . id_constant() . ')',
 		"$column IS " . one_of('NULL', 'NOT NULL'),
 		"CASE WHEN $column $op $at THEN true ELSE $table.n < 200 END",
 		"date_trunc('minute', $column) $op $at",
@@ -160,7 +178,7 @@ SELECT count(*), sum(a.n), sum(b.n) FROM moments AS m JOIN <table a> ON <a to m>
 WHERE a.n < 100 AND [<b 1>|true]
 --
 SELECT count(*), sum(u.n) FROM moments AS m [JOIN|LEFT JOIN]
-  (SELECT {T}, n, tenant FROM <table a> UNION ALL SELECT {T}, n, tenant FROM <table b>) AS u ON <u to m>
+  (SELECT id, {T}, n, tenant FROM <table a> UNION ALL SELECT id, {T}, n, tenant FROM <table b>) AS u ON <u to m>
 --
 SELECT a.{T}, m.at FROM moments AS m JOIN <table a> ON <a to m> ORDER BY a.{T} [|DESC], a.n, m.at, m.until LIMIT 20
 --
@@ -171,7 +189,8 @@ SELECT count(*), sum(a.n), sum(hashtext(a.{T}::text)::bigint) FROM <table a> WHE
 --
 SELECT a.{T} FROM <table a> WHERE <a 2> ORDER BY a.{T} [|DESC|NULLS FIRST|DESC NULLS LAST] LIMIT 20
 --
-SELECT a.{T}, a.id FROM <table a> WHERE <a 1> AND a.tenant = [1|2] ORDER BY a.{T} DESC, a.id DESC LIMIT 20
+SELECT a.{T}, a.id FROM <table a> WHERE <a 1> AND [a.tenant = 1|a.tenant = 2|true]
+ORDER BY a.{T} [DESC|], a.id [DESC|] LIMIT 20
 --
 SELECT min(a.{T}), max(a.{T}) FROM <table a> WHERE <a 1>
 --
@@ -215,7 +234,7 @@ SELECT a.n, u.{T} FROM <table a> [JOIN|LEFT JOIN|FULL JOIN] (SELECT {T}, n FROM 
 SELECT u.{T}, count(*) FROM (SELECT {T}, n FROM <table a> UNION ALL SELECT {T}, n FROM <table b>) AS u
 GROUP BY [u.{T}|ROLLUP (u.{T})] ORDER BY u.{T} [|DESC], 2 LIMIT 20
 --
-SELECT u.{T} FROM (SELECT tenant, {T}, n FROM <table a> UNION ALL SELECT tenant, {T}, n FROM <table b>) AS u
+SELECT u.{T} FROM (SELECT id, tenant, {T}, n FROM <table a> UNION ALL SELECT id, tenant, {T}, n FROM <table b>) AS u
 WHERE <u 2> ORDER BY u.{T} DESC LIMIT 10
 --
 WITH c AS [|MATERIALIZED|NOT MATERIALIZED] (SELECT * FROM <table a> WHERE <a 1>)
@@ -278,7 +297,7 @@ sub statements
 {
 	my ($query) = @_;
 	# MERGE is followed by a second statement, so it cannot be prepared.
-	$query =~ s/\{\w+: ([^\}]*)\}/$1/g if $query =~ /^MERGE/;
+	$query =~ s/\{[\w\[\]]+: ([^\}]*)\}/$1/g if $query =~ /^MERGE/;
 	($query, my @parameters) = parameters_of($query);
 	if (@parameters)
 	{

@@ -4,7 +4,8 @@
 // id >= comb_boundary(at), and an index that is sorted by id is sorted by comb_timestamp(id) and then by id. The hook
 // below tells the planner both, before it looks for indexes:
 //
-// 1. Conditions with a time that is fixed during the query become conditions on id (time_conditions.cpp).
+// 1. Conditions with a time that is fixed during the query become conditions on id (time_conditions.cpp,
+// time_lists.cpp).
 // 2. For orders and other conditions, each index with id is listed a second time, with the time as a further column
 //    (time_indexes.cpp, time_statistics.cpp).
 //
@@ -66,7 +67,7 @@ void plan_table(PlannerInfo* root, RelOptInfo* rel) {
   if (!index_timestamps || rel->rtekind != RTE_RELATION) return;
   if (current.root != root) {
     call_at_end_of_planning(root, forget);
-    List* times = replace_conditions(root);
+    List* times = replace_conditions(root, rel->reloptkind == RELOPT_BASEREL ? static_cast<int>(rel->relid) : 0);
     current = {root, times};
   }
   list_indexes(root, rel);

@@ -8,6 +8,7 @@
 
 #include "function.hpp"
 #include "time_calls.hpp"
+#include "time_lists.hpp"
 
 namespace comb::pg {
 
@@ -48,7 +49,8 @@ bool has_key_on_call(const RangeTblEntry* table) {
 
 // What is known while the conditions of a query are replaced.
 struct replacing {
-  const PlannerInfo* root;
+  PlannerInfo* root;
+  int planned;                // the table that the planner is at, or 0 if none can be added to FROM
   Bitmapset* seen = nullptr;  // the tables that have been looked at
   Bitmapset* kept = nullptr;  // those of them that keep their conditions
   List* times = NIL;          // in conditions that stay as they are
@@ -138,6 +140,22 @@ List* for_rows(replacing& tables, RowCompareExpr* rows) {
   return on_id == NIL ? NIL : lappend(on_id, rows);
 }
 
+// call = ANY (times). Returns the call, which is none for other conditions.
+call read_list(replacing& tables, Node* condition) {
+  if (!IsA(condition, ScalarArrayOpExpr)) return {};
+  const auto* any = as<ScalarArrayOpExpr>(condition);
+  const call time = read_call(linitial(any->args));
+  if (time.callee == nullptr || !any->useOr || !may_replace(tables, time.id) ||
+      get_op_opfamily_strategy(any->opno, time_order()) != BTEqualStrategyNumber)
+    return {};
+  return time;
+}
+
+List* for_list(replacing& tables, ScalarArrayOpExpr* any) {
+  const call time = read_list(tables, as<Node>(any));
+  return time.callee != nullptr && IsA(lsecond(any->args), Const) ? one_of(time, as<Const>(lsecond(any->args))) : NIL;
+}
+
 // call IS NULL and call IS NOT NULL
 List* for_null_test(replacing& tables, NullTest* test) {
   const call time = read_call(test->arg);
@@ -151,6 +169,7 @@ List* for_null_test(replacing& tables, NullTest* test) {
 List* replacement(replacing& tables, Node* condition) {
   if (IsA(condition, RowCompareExpr)) return for_rows(tables, as<RowCompareExpr>(condition));
   if (IsA(condition, NullTest)) return for_null_test(tables, as<NullTest>(condition));
+  if (IsA(condition, ScalarArrayOpExpr)) return for_list(tables, as<ScalarArrayOpExpr>(condition));
   const binary operands = read_binary(condition);
   if (!OidIsValid(operands.function)) return NIL;
   List* on_id = for_range_operator(operands);
@@ -169,8 +188,8 @@ void note_times(replacing& tables, Node* condition) {
 }
 
 // The conditions of a list, or what replaces them. The planner does not expect an AND in a list that is joined by AND,
-// so what replaces a condition there becomes members of the list itself.
-List* replace_each(replacing& tables, List* conditions, bool joined_by_and) {
+// or an OR in one that is joined by OR, so what replaces a condition there becomes members of the list itself.
+List* replace_each(replacing& tables, List* conditions, BoolExprType joined_by) {
   check_stack_depth();
   List* result = NIL;
   ListCell* cell;
@@ -179,10 +198,10 @@ List* replace_each(replacing& tables, List* conditions, bool joined_by_and) {
     List* by = NIL;
     if (IsA(condition, BoolExpr)) {
       auto* parts = as<BoolExpr>(condition);
-      parts->args = replace_each(tables, parts->args, parts->boolop == AND_EXPR);
+      parts->args = replace_each(tables, parts->args, parts->boolop);
     } else if (IsA(condition, BooleanTest)) {
       auto* test = as<BooleanTest>(condition);
-      test->arg = as<Expr>(linitial(replace_each(tables, list_make1(test->arg), false)));
+      test->arg = as<Expr>(linitial(replace_each(tables, list_make1(test->arg), NOT_EXPR)));
     } else {
       by = replacement(tables, condition);
     }
@@ -190,13 +209,34 @@ List* replace_each(replacing& tables, List* conditions, bool joined_by_and) {
       note_times(tables, condition);
       by = list_make1(condition);
     }
-    result = joined_by_and ? list_concat(result, by) : lappend(result, make_ands_explicit(by));
+    if (joined_by == OR_EXPR && list_length(by) == 1 && is_orclause(linitial(by)))
+      by = as<BoolExpr>(linitial(by))->args;
+    else if (joined_by != AND_EXPR)
+      by = list_make1(make_ands_explicit(by));
+    result = list_concat(result, by);
   }
   return result;
 }
 
 // The planner has made a list that is joined by AND of each WHERE, ON and security policy by now, whatever its type is.
-Node* replace_quals(replacing& tables, Node* quals) { return as<Node>(replace_each(tables, as<List>(quals), true)); }
+Node* replace_quals(replacing& tables, Node* quals) {
+  return as<Node>(replace_each(tables, as<List>(quals), AND_EXPR));
+}
+
+// Replaces call = ANY (times) in WHERE by joins.
+void join_with_lists(replacing& tables, FromExpr* from) {
+  List* kept = NIL;
+  ListCell* cell;
+  foreach (cell, as<List>(from->quals)) {
+    auto* any = as<ScalarArrayOpExpr>(lfirst(cell));
+    const call time = read_list(tables, as<Node>(any));
+    if (time.callee != nullptr && join_with_times(tables.root, from, tables.planned, id_column(time.id)->varno, any))
+      tables.times = list_append_unique(tables.times, copyObjectImpl(linitial(any->args)));
+    else
+      kept = lappend(kept, any);
+  }
+  from->quals = as<Node>(kept);
+}
 
 void replace_in_join_tree(replacing& tables, Node* join_tree) {
   check_stack_depth();
@@ -205,6 +245,7 @@ void replace_in_join_tree(replacing& tables, Node* join_tree) {
     auto* from = as<FromExpr>(join_tree);
     ListCell* cell;
     foreach (cell, from->fromlist) replace_in_join_tree(tables, as<Node>(lfirst(cell)));
+    if (tables.planned != 0) join_with_lists(tables, from);
     from->quals = replace_quals(tables, from->quals);
   } else if (IsA(join_tree, JoinExpr)) {
     auto* join = as<JoinExpr>(join_tree);
@@ -224,8 +265,8 @@ bool may_be_call(const PlannerInfo* root, Node* node) {
   return entry->rtekind == RTE_SUBQUERY && entry->inh;
 }
 
-List* replace_conditions(PlannerInfo* root) {
-  replacing tables{root};
+List* replace_conditions(PlannerInfo* root, int planned) {
+  replacing tables{root, planned};
   replace_in_join_tree(tables, as<Node>(root->parse->jointree));
   // Row-level security, and views with security_barrier that can be updated.
   ListCell *entry, *cell;

@@ -66,10 +66,12 @@ IndexClause* on_real_index(PlannerInfo* root, const index_by_time* index, const 
     if (parts == NIL) return nullptr;
     result->indexquals = list_concat(result->indexquals, parts);
   }
-  // A bitmap scan would not check the rows of a lossy condition that other conditions imply.
-  result->rinfo = as<RestrictInfo>(palloc(sizeof(RestrictInfo)));
-  *result->rinfo = *clause->rinfo;
-  result->rinfo->parent_ec = nullptr;
+  // Otherwise a bitmap scan would not check the rows of a lossy condition that follows from others.
+  if (result->lossy) {
+    result->rinfo = as<RestrictInfo>(palloc(sizeof(RestrictInfo)));
+    *result->rinfo = *clause->rinfo;
+    result->rinfo->parent_ec = nullptr;
+  }
   return result;
 }
 

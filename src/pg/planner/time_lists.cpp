@@ -1,0 +1,122 @@
+// Lists of times. An index on a column of times is searched for each element of a list. Here each element is a range of
+// ids, which no single search of an index finds. So the list becomes a table, as if it was written
+// `created_at IN (SELECT unnest(times))`, and the planner finds the nested loop. Where there cannot be one more table,
+// it becomes an OR of ranges, which takes longer to plan.
+#include "time_lists.hpp"
+
+#include <algorithm>
+
+#include "comb/boundary.hpp"
+#include "timestamptz.hpp"
+
+namespace comb::pg {
+
+namespace {
+
+planner_hook_type next_hook = nullptr;
+
+// Whether the query that is being planned is that of a cursor, for which UPDATE ... WHERE CURRENT OF needs a plan
+// without joins.
+bool for_cursor = false;
+
+PlannedStmt* note_cursor(PLANNER_PARAMETERS) {
+  const bool outer = for_cursor;
+  for_cursor = (cursorOptions & CURSOR_OPT_FAST_PLAN) != 0;
+  PlannedStmt* result = next_hook ? next_hook(PLANNER_ARGUMENTS) : standard_planner(PLANNER_ARGUMENTS);
+  for_cursor = outer;
+  return result;
+}
+
+bool contains_table(Node* item, int table) {
+  if (IsA(item, RangeTblRef)) return as<RangeTblRef>(item)->rtindex == table;
+  if (IsA(item, JoinExpr))
+    return contains_table(as<JoinExpr>(item)->larg, table) || contains_table(as<JoinExpr>(item)->rarg, table);
+  ListCell* cell;
+  foreach (cell, as<FromExpr>(item)->fromlist)
+    if (contains_table(as<Node>(lfirst(cell)), table)) return true;
+  return false;
+}
+
+// Adds unnest(times) to the tables of the query. Returns its number.
+int add_table(PlannerInfo* root, Node* times) {
+  FuncExpr* call =
+      makeFuncExpr(F_UNNEST_ANYARRAY, TIMESTAMPTZOID, list_make1(times), InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+  call->funcretset = true;
+  auto* function = makeNode(RangeTblFunction);
+  function->funcexpr = as<Node>(call);
+  function->funccolcount = 1;
+  auto* entry = makeNode(RangeTblEntry);
+  entry->rtekind = RTE_FUNCTION;
+  entry->functions = list_make1(function);
+  entry->eref = makeAlias("times", list_make1(makeString(pstrdup("time"))));
+  entry->inFromCl = true;
+  root->parse->rtable = lappend(root->parse->rtable, entry);
+  const int number = list_length(root->parse->rtable);
+  expand_planner_arrays(root, number + 1 - root->simple_rel_array_size);
+  root->simple_rte_array[number] = entry;
+  return number;
+}
+
+}  // namespace
+
+bool join_with_times(PlannerInfo* root, FromExpr* from, int planned, int table, const ScalarArrayOpExpr* condition) {
+  auto* times = as<Node>(lsecond(condition->args));
+  // The rows of other statements can be read again after a concurrent change, and need a mark for each table.
+  if (for_cursor || root->parse->commandType != CMD_SELECT || root->parse->rowMarks != NIL ||
+      exprType(times) != TIMESTAMPTZARRAYOID || !is_pseudo_constant_clause(times) || contain_subplans(times) ||
+      expected_length(root, times) <= 1 || list_length(root->parse->rtable) + 1 != root->simple_rel_array_size)
+    return false;
+  // The planner is going through the list of tables, which therefore stays as it is.
+  List* items = list_copy(from->fromlist);
+  ListCell* cell;
+  foreach (cell, items) {
+    if (!contains_table(as<Node>(lfirst(cell)), table)) continue;
+    // The planner goes through the tables in their order. It finds the new one only if it has not come to this part.
+    const bool is_passed = contains_table(as<Node>(from), planned) || root->simple_rel_array[table] != nullptr;
+    const int number = add_table(root, times);
+    if (is_passed) build_simple_rel(root, number, nullptr);
+    auto* reference = makeNode(RangeTblRef);
+    reference->rtindex = number;
+    auto* time = makeVar(number, 1, TIMESTAMPTZOID, -1, InvalidOid, 0);
+    Expr* equal = make_opclause(condition->opno, BOOLOID, false, as<Expr>(linitial(condition->args)), as<Expr>(time),
+                                InvalidOid, InvalidOid);
+    set_opfuncid(as<OpExpr>(equal));
+    auto* join = makeNode(JoinExpr);
+    join->jointype = JOIN_SEMI;
+    join->larg = as<Node>(lfirst(cell));
+    join->rarg = as<Node>(reference);
+    join->quals = as<Node>(list_make1(equal));
+    lfirst(cell) = join;
+    from->fromlist = items;
+    return true;
+  }
+  return false;
+}
+
+List* one_of(const call& time, const Const* times) {
+  constexpr int most = 100;
+  if (times->consttype != TIMESTAMPTZARRAYOID || times->constisnull) return NIL;
+  ArrayType* array = DatumGetArrayTypeP(times->constvalue);
+  if (array_contains_nulls(array)) return NIL;
+  Datum* values;
+  int count;
+  deconstruct_array(array, TIMESTAMPTZOID, sizeof(TimestampTz), true, TYPALIGN_DOUBLE, &values, nullptr, &count);
+  if (count == 0 || count > most) return NIL;
+  std::sort(values, values + count, [](Datum a, Datum b) { return DatumGetTimestampTz(a) < DatumGetTimestampTz(b); });
+  List* result = NIL;
+  for (int i = 0; i < count; ++i) {
+    if (i > 0 && values[i] == values[i - 1]) continue;
+    Const* at = makeConst(TIMESTAMPTZOID, -1, InvalidOid, sizeof(TimestampTz), values[i], false, true);
+    List* range = compared_with_time(time, BTEqualStrategyNumber, as<Node>(at));
+    if (range == NIL) return NIL;
+    result = lappend(result, make_ands_explicit(range));
+  }
+  return list_length(result) == 1 ? make_ands_implicit(as<Expr>(linitial(result))) : list_make1(make_orclause(result));
+}
+
+void init_time_lists() {
+  next_hook = planner_hook;
+  planner_hook = note_cursor;
+}
+
+}  // namespace comb::pg
