@@ -146,6 +146,7 @@ INSERT INTO joins (query) VALUES
 ('visits JOIN orders_v ON created_at BETWEEN day AND local'),
 ('visits JOIN orders_v ON created_at <= day'), ('visits JOIN orders_v ON created_at > local'),
 ('visits JOIN orders_v ON hot_at >= start AND hot_at < finish'),
+('visits JOIN orders_v ON (created_at, customer) >= (start, 50) AND created_at < finish'),
 ('visits LEFT JOIN orders_v ON created_at BETWEEN start AND finish'),
 ('visits, LATERAL (SELECT FROM orders_v WHERE created_at >= start ORDER BY created_at LIMIT 1) AS first'),
 ('visits WHERE EXISTS (SELECT FROM orders_v WHERE created_at >= start AND created_at < finish)'),

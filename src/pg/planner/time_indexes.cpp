@@ -29,7 +29,7 @@ List* on_id(PlannerInfo* root, const index_by_time* index, RestrictInfo* conditi
   if (!IsA(condition->clause, OpExpr)) return NIL;
   const auto* op = as<OpExpr>(condition->clause);
   const int strategy = get_op_opfamily_strategy(op->opno, time_order());
-  lossy = strategy != BTLessStrategyNumber && strategy != BTGreaterEqualStrategyNumber;
+  lossy = lossy || (strategy != BTLessStrategyNumber && strategy != BTGreaterEqualStrategyNumber);
   List* parts = implied_by_comparison(index->time, strategy, as<Node>(lsecond(op->args)));
   // The parts together are as selective as the condition. A share above 1 says that a part is redundant.
   const int table = static_cast<int>(index->real->rel->relid);
