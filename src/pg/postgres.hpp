@@ -162,6 +162,14 @@ inline double expected_length([[maybe_unused]] PlannerInfo* root, Node* array) {
 #endif
 }
 
+// Lets a condition seem to be on one table alone.
+inline void pretend_one_table(RestrictInfo* condition, int table) {
+  condition->clause_relids = bms_make_singleton(table);
+#if PG_VERSION_NUM >= 160000
+  condition->num_base_rels = 1;
+#endif
+}
+
 // Whether the column has passed an outer join that can make it null.
 #if PG_VERSION_NUM >= 160000
 inline bool is_nulled(const Var* column) { return column->varnullingrels != nullptr; }

@@ -276,7 +276,21 @@ FROM unnest(ARRAY[
   'SELECT FROM moments WHERE NOT EXISTS (SELECT FROM estimated AS e WHERE $ = at)',
   'SELECT FROM estimated AS e WHERE $ IN (SELECT at FROM moments)',
   'SELECT FROM estimated AS e LEFT JOIN moments ON $ = at AND $ > at - interval ''1 hour''']) AS query;
-DROP TABLE moments, in_parts;
+-- The cost of a search for each row of another table is that of a column.
+CREATE FUNCTION cost_of(query text) RETURNS float8 LANGUAGE plpgsql AS $$
+DECLARE
+  plan json;
+BEGIN
+  EXECUTE 'EXPLAIN (FORMAT JSON) ' || query INTO plan;
+  RETURN plan #>> '{0,Plan,Total Cost}';
+END $$;
+CREATE TABLE few AS SELECT * FROM moments LIMIT 20;
+ANALYZE few;
+SELECT query, cost_of(replace(query, '$', 'comb_timestamp(e.id)')) / cost_of(replace(query, '$', 'e.created_at')) < 1.2
+              AS as_column
+FROM unnest(ARRAY['SELECT FROM few JOIN estimated AS e ON $ = at',
+                  'SELECT FROM few JOIN estimated AS e ON $ >= at AND $ < at + interval ''1 hour''']) AS query;
+DROP TABLE moments, in_parts, few;
 
 -- An hour of one table is joined to two hours of another. The plan is the same as for created_at. Without interpolation
 -- the planner may expect one row in each table, and choose a nested loop.

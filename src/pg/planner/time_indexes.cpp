@@ -37,7 +37,7 @@ List* on_id(PlannerInfo* root, const index_by_time* index, RestrictInfo* conditi
   ListCell* cell;
   foreach (cell, parts) {
     RestrictInfo* part = make_simple_restrictinfo(root, as<Expr>(lfirst(cell)));
-    part->clause_relids = bms_make_singleton(table);  // otherwise the share is not used
+    pretend_one_table(part, table);  // otherwise the share is not used
     part->norm_selec = share;
     share = 2;
     lfirst(cell) = part;

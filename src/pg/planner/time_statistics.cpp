@@ -13,11 +13,12 @@ namespace {
 
 get_index_stats_hook_type next_hook = nullptr;
 
-// The times of an array of ids.
+// The times of an array of ids. They can be of a domain.
 Datum times_of(const reader& reader, Datum ids) {
+  ArrayType* array = DatumGetArrayTypeP(ids);
   Datum* values;
   int count;
-  deconstruct_array(DatumGetArrayTypeP(ids), UUIDOID, UUID_LEN, false, TYPALIGN_CHAR, &values, nullptr, &count);
+  deconstruct_array(array, ARR_ELEMTYPE(array), UUID_LEN, false, TYPALIGN_CHAR, &values, nullptr, &count);
   for (int i = 0; i < count; ++i) values[i] = TimestampTzGetDatum(to_timestamptz(reader.time(to_uuid(values[i]))));
   return PointerGetDatum(construct_array(values, count, TIMESTAMPTZOID, sizeof(TimestampTz), true, TYPALIGN_DOUBLE));
 }
