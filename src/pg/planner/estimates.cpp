@@ -7,6 +7,8 @@
 #include "estimates.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstring>
 #include <functional>
 
 #include "comb/boundary.hpp"
@@ -243,12 +245,16 @@ bool estimate_share(PlannerInfo* root, VariableStatData& column, const compariso
 //
 // Frequencies are float4, which is too coarse for a short range of a large table. So each value is listed twice, the
 // second time with the rest of its frequency.
-HeapTuple statistics_for(HeapTuple own, double before) {
-  const auto* stats = as<FormData_pg_statistic>(GETSTRUCT(own));
-  const double after = 1 - stats->stanullfrac - before;
-  const auto first_part = [](double frequency) { return static_cast<float4>(frequency); };
-  Datum frequencies[] = {Float4GetDatum(first_part(before)), Float4GetDatum(first_part(before - first_part(before))),
-                         Float4GetDatum(first_part(after)), Float4GetDatum(first_part(after - first_part(after)))};
+//
+// The planner asks for each end of each range, and only numbers differ from one answer to the next. So the row is built
+// once, and its copies get others.
+struct {
+  HeapTuple row;
+  std::size_t frequencies;  // where they are in the row
+} answers;
+
+void build_answers(HeapTuple own) {
+  Datum frequencies[4] = {};
   uuid first = nil_uuid, last = max_uuid;
   Datum ids[] = {PointerGetDatum(&first), PointerGetDatum(&first), PointerGetDatum(&last), PointerGetDatum(&last)};
 
@@ -265,9 +271,27 @@ HeapTuple statistics_for(HeapTuple own, double before) {
   values[Anum_pg_statistic_stavalues1 - 1] =
       PointerGetDatum(construct_array(ids, lengthof(ids), UUIDOID, UUID_LEN, false, TYPALIGN_CHAR));
 
+  const MemoryContext caller = MemoryContextSwitchTo(TopMemoryContext);
   Relation catalog = table_open(StatisticRelationId, AccessShareLock);
   HeapTuple row = heap_modify_tuple(own, RelationGetDescr(catalog), values, nulls, replaced);
+  bool is_null;
+  const Datum array = heap_getattr(row, Anum_pg_statistic_stanumbers1, RelationGetDescr(catalog), &is_null);
+  const auto place = VARDATA_ANY(DatumGetPointer(array)) - as<char>(row->t_data) + ARR_OVERHEAD_NONULLS(1) - VARHDRSZ;
+  answers = {row, static_cast<std::size_t>(place)};
   table_close(catalog, AccessShareLock);
+  MemoryContextSwitchTo(caller);
+}
+
+HeapTuple statistics_for(HeapTuple own, double before) {
+  if (answers.row == nullptr) build_answers(own);
+  HeapTuple row = heap_copytuple(answers.row);
+  // The columns before the first slot.
+  std::memcpy(GETSTRUCT(row), GETSTRUCT(own), offsetof(FormData_pg_statistic, stakind1));
+  const double after = 1 - as<FormData_pg_statistic>(GETSTRUCT(own))->stanullfrac - before;
+  const auto first_part = [](double frequency) { return static_cast<float4>(frequency); };
+  const float4 frequencies[] = {first_part(before), first_part(before - first_part(before)), first_part(after),
+                                first_part(after - first_part(after))};
+  std::memcpy(as<char>(row->t_data) + answers.frequencies, frequencies, sizeof frequencies);
   return row;
 }
 
