@@ -206,7 +206,7 @@ INSERT INTO in_blocks SELECT id, customer FROM orders ORDER BY id;
 CREATE INDEX ON in_blocks USING brin (n, id) WITH (pages_per_range = 1);
 SELECT plan(query) LIKE '%Bitmap Index Scan%boundary%' AS by_index, rows_of(query) - rows_without(query) AS difference
 FROM unnest(ARRAY[
-  'SELECT FROM visits JOIN orders_v ON created_at = start OR created_at = finish',
+  'SELECT FROM visits JOIN orders_v ON created_at = start OR customer = extract(day FROM finish)::int',
   'SELECT FROM visits JOIN in_blocks ON comb_timestamp(id) >= start AND comb_timestamp(id) < finish']) AS query;
 DROP TABLE visits, joins, in_blocks;
 RESET enable_seqscan; RESET enable_hashjoin; RESET enable_mergejoin;
