@@ -4,6 +4,7 @@ use warnings;
 use Document;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
+use Session;
 use Test::More;
 
 chomp(my $share = `$ENV{PG_CONFIG} --sharedir`);
@@ -135,11 +136,12 @@ sub missed
 }
 
 # The first: a node makes ids for rows of the other, which has not committed yet. All rows go to one shard, which Citus
-# prepares because of the setting in the document.
+# prepares because of the setting in the document. If the tables were colocated, Citus would write over a connection
+# that has read, and not prepare it.
 $coordinator->safe_psql('shop', q{
 	CREATE TABLE moved (n int, id uuid DEFAULT comb_uuid());
 	CREATE TABLE sources (n int, k int);
-	SELECT create_distributed_table('moved', 'n'), create_distributed_table('sources', 'k');
+	SELECT create_distributed_table('moved', 'n', colocate_with => 'none'), create_distributed_table('sources', 'k');
 	INSERT INTO sources SELECT 7, k FROM generate_series(1, 100) AS k});
 my $port = $coordinator->safe_psql('shop', q{SELECT nodeport FROM citus_shards
 	WHERE table_name = 'moved'::regclass AND shardid = get_shard_id_for_distribution_column('moved', 7)});
@@ -175,6 +177,63 @@ $coordinator->safe_psql('shop', 'SELECT recover_prepared_transactions()');
 is(missed($least), '20', 'the least watermark passed all of them');
 $watermark = $coordinator->safe_psql('shop', 'SELECT cluster_watermark()');
 is(missed($watermark), '20', 'they are below that of the cluster when Citus has recovered them');
+
+# Transactions of random length insert two rows each: into `posts` from the coordinator, which makes all ids, and into
+# `events` from a node as well. Readers of one statement continue after the last id that they have read. Without a
+# watermark, a reader misses rows.
+(undef, undef, $err) = $coordinator->psql('shop', 'SELECT count(*) FROM events WHERE id < comb_watermark()');
+like($err, qr/called by Citus on the server of a shard/, 'without a subquery, the watermark is an error');
+$coordinator->safe_psql('shop', q{
+	CREATE TABLE posts (id uuid PRIMARY KEY DEFAULT comb_uuid(), what text);
+	SELECT create_distributed_table('posts', 'id')});
+my $scratch = PostgreSQL::Test::Utils::tempdir();
+append_to_file("$scratch/load.sql", q{
+\set wait random(0, 40)
+BEGIN;
+INSERT INTO :table (what) VALUES ('one'), ('two');
+SELECT pg_sleep(:wait / 1000.0);
+COMMIT;
+});
+my @load;
+for my $case ([ $coordinator, 'posts' ], [ $coordinator, 'events' ], [ $workers[0], 'events' ])
+{
+	my ($node, $table) = @$case;
+	my @pgbench = ('pgbench', '-n', '-c', 2, '-T', 15, '-D', "table=$table", '-f', "$scratch/load.sql");
+	push @load, IPC::Run::start([ @pgbench, '-h', $node->host, '-p', $node->port, 'shop' ],
+		'>>', "$scratch/pgbench", '2>>', "$scratch/pgbench");
+}
+my @readers = map { { name => $_->[0], table => $_->[1], condition => $_->[2], read => 0 } } (
+	[ 'comb_watermark()', 'posts', 'id < (SELECT comb_watermark())' ],
+	[ 'cluster_watermark()', 'events', 'id < (SELECT cluster_watermark())' ],
+	[ 'no watermark', 'posts', 'true' ],
+	[ 'no watermark', 'events', 'true' ]);
+for my $reader (@readers)
+{
+	$reader->{session} = Session->new($coordinator->connstr('shop'));
+	$reader->{last} = '00000000-0000-0000-0000-000000000000';
+}
+
+sub read_on
+{
+	my ($reader) = @_;
+	my @rows = $reader->{session}->rows("SELECT id FROM $reader->{table}
+		WHERE id > '$reader->{last}' AND $reader->{condition} ORDER BY id LIMIT 1000");
+	$reader->{last} = $rows[-1] if @rows;
+	$reader->{read} += @rows;
+	return;
+}
+while (grep { $_->pumpable } @load) { read_on($_) for @readers }
+$_->finish or BAIL_OUT(slurp_file("$scratch/pgbench")) for @load;
+for my $reader (@readers)
+{
+	my ($name, $table) = @$reader{qw(name table)};
+	my $newest = $coordinator->safe_psql('shop', "SELECT id FROM $table ORDER BY id DESC LIMIT 1");
+	for (1 .. 100) { read_on($reader); last if $reader->{last} eq $newest }
+	my $missed = $coordinator->safe_psql('shop', "SELECT count(*) - $reader->{read} FROM $table");
+	if ($name eq 'no watermark') { cmp_ok($missed, '>', 0, "without a watermark, a reader misses rows of $table") }
+	else { is($missed, '0', "$name misses none of $reader->{read} rows of $table") }
+	$reader->{session}->close;
+}
 
 # A node without a shard of the table, and one that does not answer, raise errors.
 $coordinator->safe_psql('shop', q{
