@@ -161,8 +161,8 @@ LANGUAGE C STABLE PARALLEL RESTRICTED SUPPORT comb_watermark_support
 AS 'MODULE_PATHNAME', 'hot_watermark';
 COMMENT ON FUNCTION hot_watermark() IS 'uuid of hot_uuid below which the statement sees all rows';
 
--- The same less a lateness, for tables whose comb_guard() or hot_guard() lets ids be late by as much. Error 22023 unless
--- the lateness is from 0 to 36500 days, without months and years; the other errors are as above.
+-- The same less a lateness, for tables whose comb_guard() or hot_guard() lets ids be late by as much. Error 22023
+-- unless the lateness is from 0 to 36500 days, without months and years; the other errors are as above.
 
 CREATE FUNCTION comb_watermark(lateness interval) RETURNS uuid
 LANGUAGE C STABLE STRICT PARALLEL RESTRICTED SUPPORT comb_watermark_support
@@ -229,8 +229,8 @@ COMMENT ON FUNCTION comb_log() IS 'trigger that writes the keys of changed rows 
 -- Trigger functions that refuse a row which readers up to comb_watermark() or hot_watermark() could miss, because its
 -- id was made by a client, in another transaction or by another generator. They check a row that is inserted, and one
 -- whose id an UPDATE changes. The trigger must be AFTER INSERT OR UPDATE, FOR EACH ROW. Its arguments are the name of
--- the column, and how late an id may be; readers then stay behind by as much. A trigger for UPDATE OF id does not see an
--- id that a BEFORE trigger sets:
+-- the column, and how late an id may be; readers then stay behind by as much. A trigger for UPDATE OF id does not see
+-- an id that a BEFORE trigger sets:
 --
 --   CREATE TRIGGER events_guard AFTER INSERT OR UPDATE ON events
 --   FOR EACH ROW EXECUTE FUNCTION comb_guard('id', '1 second');

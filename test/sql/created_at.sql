@@ -129,8 +129,8 @@ EXPLAIN (COSTS OFF) SELECT * FROM orders_v
 WHERE (created_at, id) < ('2026-11-02', '019a425e-9c00-4000-8000-000000000000') AND customer = 5
 ORDER BY created_at DESC, id DESC LIMIT 10;
 
--- Conditions with columns of other tables search the indexes, too. All return the same rows as without the setting, also
--- the max uuid, which is at infinity, and for times that do not fit into timestamptz.
+-- Conditions with columns of other tables search the indexes, too. All return the same rows as without the setting,
+-- also the max uuid, which is at infinity, and for times that do not fit into timestamptz.
 CREATE TABLE visits (start timestamptz, finish timestamptz, day date, local timestamp);
 INSERT INTO visits
 SELECT at, at + interval '1 min', at, at FROM generate_series(timestamptz '2026-11-01', '2026-11-03', '3 h') AS at;
@@ -156,14 +156,15 @@ INSERT INTO joins (query) VALUES
   LEFT JOIN orders_v ON customer = 5 AND created_at >= hour AND created_at < hour + interval ''1 h'''),
 ('orders_v AS a JOIN orders_v AS b ON b.created_at = a.created_at WHERE a.created_at < ''2026-11-01 00:10'''),
 ('visits JOIN (SELECT created_at FROM orders_v UNION ALL SELECT hot_at FROM orders_v) AS u ON u.created_at = start'),
-('(SELECT created_at FROM orders_v UNION ALL SELECT hot_at FROM orders_v) AS u WHERE created_at < ''2026-11-01 00:10'''),
+('(SELECT created_at FROM orders_v UNION ALL SELECT hot_at FROM orders_v) u WHERE created_at < ''2026-11-01 00:10'''),
 ('visits JOIN (SELECT finish, created_at FROM visits LEFT JOIN orders_v ON created_at = start) AS b USING (finish)');
 SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off;
 SELECT query, plan ~ 'Index Cond: .*(boundary|id <)' AS by_index, rows_of(of) - rows_without(of) AS difference
 FROM joins, format('SELECT FROM %s', query) AS of, plan(of) ORDER BY n;
 
 -- A list of times is searched for each of them: as a join, or as alternatives where there can be no join.
-PREPARE listed (timestamptz[]) AS SELECT customer, created_at FROM orders_v WHERE created_at = ANY ($1) AND customer < 50;
+PREPARE listed (timestamptz[]) AS
+  SELECT customer, created_at FROM orders_v WHERE created_at = ANY ($1) AND customer < 50;
 SET plan_cache_mode = force_generic_plan;
 SELECT query, plan(query) LIKE '%Index Cond: %(id >= %' AS by_index,
        CASE WHEN query !~ '^(EXECUTE|DELETE)|UPDATE' THEN rows_of(query) - rows_without(query) END AS difference
@@ -331,8 +332,8 @@ EXPLAIN (COSTS OFF) SELECT * FROM orders;
 RESET ROLE;
 ALTER TABLE orders DISABLE ROW LEVEL SECURITY;
 
--- A table with an index on the expression, with such an index predicate, or partitioned by it, keeps its conditions. They
--- still search the indexes of id.
+-- A table with an index on the expression, with such an index predicate, or partitioned by it, keeps its conditions.
+-- They still search the indexes of id.
 CREATE TABLE by_key (id uuid PRIMARY KEY, n int);
 CREATE VIEW by_key_v AS SELECT *, comb_timestamp(id) AS created_at FROM by_key;
 SELECT plan('SELECT * FROM by_key_v WHERE created_at >= now()') ~ 'boundary' AS replaced;

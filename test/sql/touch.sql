@@ -6,9 +6,7 @@ CREATE TRIGGER orders_changed BEFORE INSERT OR UPDATE ON orders FOR EACH ROW EXE
 -- Whether all rows have changed since the last call, or which have. A value that a statement gives is replaced.
 CREATE TABLE places (place uuid);
 INSERT INTO places VALUES (comb_watermark());
-CREATE FUNCTION changed_since(OUT rows text) LANGUAGE plpgsql AS $$
-DECLARE
-    until uuid := comb_watermark();
+CREATE FUNCTION changed_since(until uuid, OUT rows text) LANGUAGE plpgsql AS $$
 BEGIN
     SELECT string_agg(n || ' ' || what, ', ' ORDER BY changed) INTO rows
     FROM orders, places WHERE changed >= place AND changed < until;
@@ -16,11 +14,11 @@ BEGIN
 END $$;
 INSERT INTO orders (n, what) VALUES (1, 'a'), (2, 'b'), (3, 'c');
 INSERT INTO orders (n, what, changed) VALUES (4, 'd', 'ffffffff-ffff-ffff-ffff-ffffffffffff');
-SELECT changed_since();
+SELECT changed_since(comb_watermark());
 UPDATE orders SET what = upper(what) WHERE n IN (3, 1);
 UPDATE orders SET changed = NULL WHERE n = 2;
-SELECT changed_since();
-SELECT changed_since();
+SELECT changed_since(comb_watermark());
+SELECT changed_since(comb_watermark());
 SELECT count(*) FROM orders WHERE twice IS DISTINCT FROM changed;
 
 -- INSERT ON CONFLICT, MERGE and COPY. What does not change a row leaves the column.
@@ -32,7 +30,7 @@ COPY orders (n, what, changed) FROM stdin;
 \.
 MERGE INTO orders USING (VALUES (7, 'merged'), (8, 'h')) AS given (n, what) ON orders.n = given.n
 WHEN MATCHED THEN UPDATE SET what = given.what WHEN NOT MATCHED THEN INSERT (n, what) VALUES (given.n, given.what);
-SELECT changed_since();
+SELECT changed_since(comb_watermark());
 
 -- The trigger can leave out updates that change nothing.
 DROP TRIGGER orders_changed ON orders;
@@ -41,15 +39,15 @@ CREATE TRIGGER orders_inserted BEFORE INSERT ON orders FOR EACH ROW EXECUTE FUNC
 CREATE TRIGGER orders_changed BEFORE UPDATE ON orders FOR EACH ROW WHEN (OLD.* *<> NEW.*)
 EXECUTE FUNCTION comb_touch('changed');
 UPDATE orders SET what = CASE n WHEN 4 THEN 'new' ELSE what END, price = CASE n WHEN 6 THEN 1.00 ELSE 1.0 END;
-SELECT changed_since();
+SELECT changed_since(comb_watermark());
 
 -- Rows that replication applies keep the value of their own server, unless the trigger is enabled ALWAYS.
 SET session_replication_role = replica;
 UPDATE orders SET what = 'as it was' WHERE n = 5;
-SELECT changed_since();
+SELECT changed_since(comb_watermark());
 ALTER TABLE orders ENABLE ALWAYS TRIGGER orders_changed;
 UPDATE orders SET what = 'here' WHERE n = 5;
-SELECT changed_since();
+SELECT changed_since(comb_watermark());
 RESET session_replication_role;
 
 -- The column can be found after columns before it were dropped, and its name can be anything.

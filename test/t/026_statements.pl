@@ -102,7 +102,8 @@ $session{lock}->query_safe('COMMIT');
 # Which transactions a snapshot of a replication slot sees is not told by its list.
 my $replication = $node->connstr('postgres') . ' replication=database';
 ($out, $err) = run_command([
-		'psql', '-XAtq', '-d', $replication, '-c', 'SELECT comb_uuid()', '-c', 'BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY', '-c',
+		'psql', '-XAtq', '-d', $replication, '-c', 'SELECT comb_uuid()', '-c',
+		'BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY', '-c',
 		'CREATE_REPLICATION_SLOT s TEMPORARY LOGICAL pgoutput USE_SNAPSHOT', '-c', 'SELECT comb_watermark()' ]);
 like($out, qr/^\Q$nil\E$/m, 'the snapshot of a replication slot has no watermark');
 

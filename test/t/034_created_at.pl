@@ -78,8 +78,9 @@ sub fixed_time
 sub array
 {
 	my $times = 'ARRAY[' . join(', ', map { time_constant() } 1 .. 1 + number(12)) . ']::timestamptz[]';
-	return one_of($times, $times, parameter('timestamptz[]', $times), "((SELECT $times)::timestamptz[])", "ARRAY(SELECT at FROM moments)",
-		"'{}'", 'NULL::timestamptz[]');
+	return one_of(
+		$times, $times, parameter('timestamptz[]', $times), "((SELECT $times)::timestamptz[])",
+		'ARRAY(SELECT at FROM moments)', "'{}'", 'NULL::timestamptz[]');
 }
 
 # An id of a row or next to one, for pages.
@@ -156,12 +157,14 @@ sub join_condition
 }
 
 # The shapes of queries. {T} is the column, <table a> a table or view, <writable a> a table that can be changed, <a 2> a
-# condition on it with two levels of AND, OR and NOT, <a to b> one that joins it, <at> a constant time, and [one|another]
-# is one of both.
+# condition on it with two levels of AND, OR and NOT, <a to b> one that joins it, <at> a constant time, and
+# [one|another] is one of both.
 my @shapes = split /^--\n/m, <<'SQL';
-SELECT count(*), sum(a.n), sum(m.n) FROM moments AS m [JOIN|LEFT JOIN|RIGHT JOIN] <table a> ON <a to m> WHERE [<a 1>|true]
+SELECT count(*), sum(a.n), sum(m.n) FROM moments AS m [JOIN|LEFT JOIN|RIGHT JOIN] <table a> ON <a to m>
+WHERE [<a 1>|true]
 --
-SELECT m.at, count(a.n), sum(a.n) FROM moments AS m LEFT JOIN <table a> ON <a to m> AND <a to m> GROUP BY 1 ORDER BY 1, 2
+SELECT m.at, count(a.n), sum(a.n) FROM moments AS m LEFT JOIN <table a> ON <a to m> AND <a to m>
+GROUP BY 1 ORDER BY 1, 2
 --
 SELECT m.at, m.until FROM moments AS m WHERE [|NOT] EXISTS (SELECT FROM <table a> WHERE <a to m> AND [<a 1>|true])
 ORDER BY 1, 2

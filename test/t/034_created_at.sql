@@ -65,8 +65,8 @@ CREATE VIEW with_key AS SELECT *, comb_timestamp(id) AS created_at FROM with_key
 CREATE VIEW barrier WITH (security_barrier) AS
   SELECT *, comb_timestamp(id) AS created_at FROM plain_table WHERE n % 3 > 0;
 
--- Times that other tables are joined to. Some are of rows, some are at the ends of the range of ids or beyond, and some do
--- not fit into timestamptz.
+-- Times that other tables are joined to. Some are of rows, some are at the ends of the range of ids or beyond, and some
+-- do not fit into timestamptz.
 CREATE TABLE moments (at timestamptz, until timestamptz, day date, local timestamp, n int);
 INSERT INTO moments
 SELECT stored, stored + n * interval '1 min', stored, stored, n % 10
