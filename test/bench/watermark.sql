@@ -1,6 +1,6 @@
 -- The time of a statement that calls comb_watermark(), of one that does not, and of a query of a reader over 1,000
--- rows, up to the watermark and without, in microseconds. Each is planned anew. As many transactions are prepared as are
--- wanted.
+-- rows, up to the watermark and without, in microseconds. Each is planned anew. As many transactions are prepared as
+-- are wanted.
 --   psql -f test/bench/outbox.sql
 --   psql -v rounds=9 -v prepared=1 -v key=busy -f test/bench/watermark.sql
 \ir harness.sql

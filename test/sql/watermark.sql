@@ -83,7 +83,9 @@ SELECT count(*) FROM made WHERE id < (SELECT comb_watermark());
 -- A wrong label takes the call to the workers.
 ALTER FUNCTION wrapper() PARALLEL SAFE;
 SET parallel_leader_participation = off;
+\set SHOW_CONTEXT never
 SELECT count(*) FROM made WHERE id < wrapper();
+\set SHOW_CONTEXT errors
 RESET ALL;
 
 -- On a connection of Citus to a shard, the transactions of the coordinator are not known.

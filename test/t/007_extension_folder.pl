@@ -44,7 +44,7 @@ ok(run_log(
 
 $node->safe_psql('postgres', 'CREATE EXTENSION comb');
 $node->safe_psql('postgres', q{DROP EXTENSION comb CASCADE; CREATE EXTENSION comb VERSION '1.0-sql'});
-$node->safe_psql('postgres', q{ALTER EXTENSION comb UPDATE TO '1.0'});
+$node->safe_psql('postgres', "ALTER EXTENSION comb UPDATE TO '$_'") for '1.0-moving', '1.0-moved', '1.0';
 is($node->safe_psql('postgres', q{SELECT extversion, comb_timestamp(comb_uuid()) > now() - interval '1 minute'
 	FROM pg_extension WHERE extname = 'comb'}), '1.0|t', 'the SQL flavour becomes the library from the folder');
 $node->stop;

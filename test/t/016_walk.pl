@@ -64,6 +64,7 @@ my @steps; # described in words, for the report of a failure
 my $low = ''; # the greatest stamp that was returned
 my $high = now(); # the server's last stamp is at most this, or what the clock has read since; in Unix seconds
 my $watermark = ''; # the last one
+my $watermark_of = ''; # its session
 my $prepared; # the row of the prepared transaction
 my $is_uncovered; # whether it was prepared before the sequence was set back
 my ($failures, $ids) = (0, 0);
@@ -349,15 +350,17 @@ sub look_at_watermark
 	make_ids(1); # sets the sequence back, if the clock is far behind
 	commit_prepared() if $is_uncovered;
 	step('a watermark');
-	my ($made) = map { stamp_of($_) } $sessions[ rand 2 ]->rows('SELECT comb_watermark()');
+	my $session = $sessions[ rand 2 ];
+	my ($made) = map { stamp_of($_) } $session->rows('SELECT comb_watermark()');
 	# A watermark takes a stamp, too.
 	$high = max($high, now());
-	# If the session of a prepared transaction has had parallel workers, its lock has the bound in whole milliseconds, and
-	# watermarks can fall to that over a restart.
+	# Those of a session do not fall. If the session of a prepared transaction has had parallel workers, its lock has the
+	# bound in whole milliseconds, and watermarks can fall to that over a restart.
+	$watermark = '' if $session ne $watermark_of;
 	my $bound = defined $prepared ? substr($prepared, 0, 12) . '0000' : $watermark;
 	wrong("watermark $made came after $watermark") if $made lt $watermark && $made lt $bound;
 	wrong("watermark $made is above $prepared of a prepared transaction") if defined $prepared && $made gt $prepared;
-	$watermark = $made;
+	($watermark, $watermark_of) = ($made, $session);
 	return;
 }
 

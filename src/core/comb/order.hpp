@@ -479,7 +479,10 @@ struct session {
   // the end of recovery may raise the sequence. Returns the clock's reading for that stamp.
   stamp begin_transaction(stamp now) {
     // The session that has saved a window takes a sample, so that readers find one from each window.
-    if (std::exchange(owes_sample, false) && World::takes_samples()) take_sample();
+    if (std::exchange(owes_sample, false) && World::takes_samples()) {
+      take_sample();
+      now = World::clock();
+    }
     const bool in_recovery = World::in_recovery();
     current = &find_sequence(now);
     if (World::server() != nullptr) now = announce_stamps(now);
