@@ -53,7 +53,7 @@ sub run_readers
 	$meanwhile->(time + $time) if $meanwhile;
 	my $finished = $run->finish;
 	# libpq prints what a server that ends says to a session that is connecting.
-	$err =~ s/^(WARNING|DETAIL|HINT):  .*\n//mg;
+	$err =~ s/^(FATAL|WARNING|DETAIL|HINT):  .*\n//mg;
 	my $right = $finished && !$err;
 	note($out);
 	diag($out, $err) unless $right;

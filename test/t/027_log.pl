@@ -70,7 +70,7 @@ $node->safe_psql('postgres', 'CREATE DATABASE moved');
 $node->safe_psql('moved', "CREATE EXTENSION comb VERSION '1.0-sql'; CREATE TABLE stock ($key)");
 $node->safe_psql('moved', of_stock('INSERT INTO orders_log DEFAULT VALUES'));
 $node->safe_psql('moved', "INSERT INTO stock VALUES ('flavour', 1, 1)");
-$node->safe_psql('moved', 'ALTER EXTENSION comb UPDATE');
+$node->safe_psql('moved', "ALTER EXTENSION comb UPDATE TO '$_'") for '1.0-moving', '1.0-moved', '1.0';
 is($node->safe_psql('moved', "
 		INSERT INTO stock VALUES ('library', 2, 2);
 		SELECT place FROM stock_changes WHERE place IS NOT NULL ORDER BY change"),
