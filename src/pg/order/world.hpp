@@ -73,7 +73,7 @@ struct server_world {
     random_delay();
     return new_snapshot();
   }
-  // A snapshot that is not the first of the process at this moment needs no care.
+  // With an active snapshot, the process has set its xmin, and a further snapshot changes nothing.
   static bool takes_samples() {
     return IsTransactionState() && ActiveSnapshotSet() && !IsParallelWorker() && !RecoveryInProgress();
   }
