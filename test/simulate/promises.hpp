@@ -181,8 +181,10 @@ struct promises {
     row_made(id, of, in_server_order);
 
     const bool one_epoch = op.epoch == epoch_ && op.taken_epoch == epoch_ && !op.is_beside_set_back;
-    // What a session takes back to server order binds also if the server's sequence was set back for that.
-    const bool is_taken_back = last.epoch == -1 && in_server_order && op.is_alone && op.surely_follows(last.id);
+    // What a session takes back to server order binds also if the server's sequence was set back for that. A clock that
+    // is certainly wrong does not set it back, but may step before the next reading does.
+    const bool is_taken_back = last.epoch == -1 && in_server_order && op.is_alone && op.surely_follows(last.id) &&
+                               *std::min_element(op.readings.begin(), op.readings.end()) >= created;
     const bool binds = (last.epoch == -1 || last.epoch == epoch_) && (!in_server_order || one_epoch || is_taken_back);
     if (binds && id <= last.id) {
       if ((!op.own_is_far && !op.server_is_far) || is_taken_back)
