@@ -21,9 +21,6 @@ $node->backup('copy');
 
 run_blocks('outbox.md', $node, 'postgres', [ blocks($document, '') ]);
 
-like($node->safe_psql('postgres', "LISTEN events; INSERT INTO events (payload) VALUES ('with a notification')"),
-	qr/^Asynchronous notification "events"/, 'the trigger wakes who listens');
-
 # The worker is the Python program in the document. A naive one reads above the largest id that it has seen.
 my ($code) = slurp_file($document) =~ /^```python\n(.*?)^```\n/ms;
 my $naive = $code =~ s/ AND id < \(SELECT comb_watermark\(\)\)//r;
@@ -125,9 +122,7 @@ $standby->start;
 my ($status, $out, $err) = $standby->psql('postgres', 'SELECT comb_watermark()');
 like($err, qr/recovery is in progress/, 'comb_watermark() raises an error on a standby');
 
-# A prepared transaction holds the watermark back until it ends, over restarts and a promotion. The trigger is dropped
-# because PostgreSQL cannot prepare a transaction that has executed NOTIFY.
-$node->safe_psql('postgres', 'DROP TRIGGER notify_events ON events');
+# A prepared transaction holds the watermark back until it ends, over restarts and a promotion.
 $node->safe_psql('postgres',
 	"BEGIN; INSERT INTO events (payload) VALUES ('prepared'); PREPARE TRANSACTION 'waiting'");
 $node->safe_psql('postgres', "INSERT INTO events (payload) VALUES ('after it')");
