@@ -4,8 +4,7 @@ ActiveRecord::Base.establish_connection(adapter: "postgresql", host: ENV["PGHOST
                                         username: ENV["PGUSER"], database: ENV["PGDATABASE"])
 ActiveRecord::Schema.verbose = false
 
-class Order < ActiveRecord::Base
-end
+@activerecord-model@
 
 class Payment < ActiveRecord::Base
 end
@@ -31,7 +30,10 @@ customers = (0...1000).map(&:to_s)
 @activerecord-batch@
 puts "ids #{ids.rows.uniq.size}"
 @activerecord-range@
-puts "range #{orders.count}"
+puts "range #{orders.to_a.size}"
+puts "times #{orders[20].created_at == from + 20 * 60}"
+puts "page #{page.to_a == orders[0, 20].reverse}"
+puts "new #{fresh.to_a == orders[21, 1000]}"
 puts "untyped #{Order.where(id: from..to).count}"
 
 Payment.create!(amount: 9.99)

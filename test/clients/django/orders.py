@@ -5,7 +5,7 @@ import django
 
 django.setup()
 from django.db import connection, models
-from shop.models import CreatedAt, Item, Order
+from shop.models import Item, Order
 
 start, end = (datetime(2025, 11, day, tzinfo=timezone.utc) for day in (20, 21))
 customers = [str(i) for i in range(1000)]
@@ -16,6 +16,8 @@ print("ids", len({order.id for order in orders if order.id}))
 first = orders[0]
 @django-range@
 print("range", orders.count())
+print("page", list(page) == list(reversed(orders[:20])))
+print("new", list(new) == list(orders[21:1021]))
 
 created = Order(customer="created")
 created.save()

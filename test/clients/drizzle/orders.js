@@ -1,15 +1,21 @@
-import { and, gte, lt, sql } from 'drizzle-orm';
+import { and, desc, gt, gte, lt, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/node-postgres';
 import pg from 'pg';
-import { count, customers, failure, from, past, print, to } from '../common.js';
-import { orders } from './schema.js';
+import { count, customers, failure, from, past, print, same, to, view } from '../common.js';
+import { orders, ordersView } from './schema.js';
 
 const pool = new pg.Pool();
 const db = drizzle(pool);
 await pool.query(past);
+await pool.query(view);
 @drizzle-batch@
 print('ids', count(ids));
 @drizzle-range@
 print('range', found.length);
+const last = found[20].id;
+@drizzle-feed@
+print('page', same(page, found.slice(0, 20).reverse()));
+print('new', same(fresh, found.slice(21, 1021)));
 print('untyped', await failure(db.select().from(orders).where(gte(orders.id, from.toISOString()))));
+await pool.query('DROP VIEW orders_v');
 await pool.end();

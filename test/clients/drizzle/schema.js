@@ -1,4 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { pgTable, text, uuid } from 'drizzle-orm/pg-core';
+import { pgTable, pgView, text, timestamp, uuid } from 'drizzle-orm/pg-core';
 
 @drizzle-schema@
+@drizzle-view@

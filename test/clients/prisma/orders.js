@@ -1,5 +1,5 @@
 import { PrismaPg } from '@prisma/adapter-pg';
-import { count, customers, from, print, to } from '../common.js';
+import { count, customers, from, print, same, to } from '../common.js';
 import { PrismaClient } from './generated/client';
 
 @prisma-client@
@@ -7,6 +7,11 @@ import { PrismaClient } from './generated/client';
 print('ids', count(ids));
 @prisma-range@
 print('range', orders.length);
+orders.sort((one, other) => (one.id < other.id ? -1 : 1));
+const last = orders[20].id;
+@prisma-feed@
+print('page', same(page, orders.slice(0, 20).reverse()));
+print('new', same(fresh, orders.slice(21, 1021)));
 const [{ first }] = await prisma.$queryRaw`SELECT min(comb_timestamp(id)) AS first FROM orders`;
 print('first', first.toISOString());
 const untyped = await prisma.$queryRaw`SELECT 1 FROM orders WHERE id >= ${from.toISOString()}`.catch((error) => error);

@@ -16,4 +16,9 @@ with Session(engine) as session:
     print("ids", len(set(ids)))
     @sqlalchemy-range@
     print("range", len(orders))
+    last = orders[20].id
+    session.commit()
+    @sqlalchemy-feed@
+    print("page", [order.created_at for order in page] == [order.created_at for order in reversed(orders[:20])])
+    print("new", [order.id for order in new] == [order.id for order in orders[21:1021]])
     session.commit()
