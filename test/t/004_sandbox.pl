@@ -42,11 +42,12 @@ sub state_of_server
 }
 my $before = state_of_server();
 
-# run_in_sandbox(COMMAND ...): runs a command in a sandbox of that server and of the tree in $source.
+# run_in_sandbox(COMMAND ...): runs a command in a sandbox of that server and of the tree in $source, which begins with
+# what the last one built.
 sub run_in_sandbox
 {
 	my (@command) = @_;
-	local $ENV{PG_CONFIG} = "$dir{bindir}/pg_config";
+	local @ENV{ 'PG_CONFIG', 'REUSE' } = ("$dir{bindir}/pg_config", 'build/sandbox');
 	my $ok = IPC::Run::run([ "$source/tools/sandbox", @command ], '>', \my $out, '2>&1');
 	return ($ok, $out);
 }
@@ -66,7 +67,7 @@ sub wait_until
 
 my ($ok, $out) = run_in_sandbox('bash', '-c', q{
 	find "$SANDBOX" \( -name 'comb--*' -o -name 'mark.*' \) ! -path "$SANDBOX/comb/*" -print &&
-	make -s -j2 install 2>&1 && test -e "$($PG_CONFIG --pkglibdir)/comb.so"});
+	make -s -j2 install with_llvm=no 2>&1 && test -e "$($PG_CONFIG --pkglibdir)/comb.so"});
 ok($ok, 'comb is built and installed in a sandbox') or diag($out);
 unlike($out, qr/comb--|mark/, 'the sandbox contains no file of the installed comb');
 is(state_of_server(), $before, 'a build in the sandbox changes no file of the server');
@@ -112,20 +113,17 @@ ok(-s "$source/tmp_check/log/server.log", "the server's log is copied to the tre
 ok(!$ok && $out =~ /no test no_such_test/, 'test/suite fails for a test that does not exist');
 is(state_of_server(), $before, 'failed tests in the sandbox change no file of the server');
 
-# With REUSE, a sandbox begins with what the last one built, and with the tree as it is now.
-{
-	local $ENV{REUSE} = 'build/sandbox';
-	my $build = 'make -s -j2 install with_llvm=no && stat -c "%n %y" src/pg/{,*/}*.o';
-	my @built = map { (run_in_sandbox('bash', '-c', $build))[1] } 1 .. 2;
-	is($built[1], $built[0], 'nothing is built again if nothing has changed');
-	append_to_file("$source/src/pg/ids/ulid.cpp", "// changed\n");
-	unlink "$source/test/sql/mask.sql";
-	($ok, $out) = run_in_sandbox('bash', '-c', 'make -n install with_llvm=no; ls test/sql');
-	is(join(' ', $out =~ /-o src\/pg\/ids\/(\w+)\.o/g), 'ulid', 'only what has changed is built again');
-	unlike($out, qr/^mask\.sql$/m, 'a file that was removed is no longer there');
-	is(join(' ', map { basename($_) } glob "$source/build/sandbox/*"), 'comb server',
-		'the folder that is kept contains copies only');
-}
+# Nothing is built again that has not changed, and the tree is as it is now.
+my $build = 'make -s -j2 install with_llvm=no && stat -c "%n %y" src/pg/{,*/}*.o';
+my @built = map { (run_in_sandbox('bash', '-c', $build))[1] } 1 .. 2;
+is($built[1], $built[0], 'nothing is built again if nothing has changed');
+append_to_file("$source/src/pg/ids/ulid.cpp", "// changed\n");
+unlink "$source/test/sql/mask.sql";
+($ok, $out) = run_in_sandbox('bash', '-c', 'make -n install with_llvm=no; ls test/sql');
+is(join(' ', $out =~ /-o src\/pg\/ids\/(\w+)\.o/g), 'ulid', 'only what has changed is built again');
+unlike($out, qr/^mask\.sql$/m, 'a file that was removed is no longer there');
+is(join(' ', map { basename($_) } glob "$source/build/sandbox/*"), 'comb initdb server',
+	'the folder that is kept contains copies only');
 
 # `make demo KEEP=1` prints a command for each of two things: to look at the server, and to stop it.
 make_path("$scratch/kept");

@@ -12,7 +12,7 @@ my $node = Comb::start_server('main');
 sub id { return $node->safe_psql($_[0] // 'postgres', $_[1] // 'SELECT comb_uuid()') }
 
 # A library of a next version. It is built before a session is open, because sessions of tests have a time limit.
-my $source = Comb::copy_source();
+my $source = Comb::built_copy('COMB_VERSION');
 system_or_bail("make -s -C $source EXTVERSION=1.0.next with_llvm=no comb.so");
 
 # The extension is dropped and created again, while a session that has loaded it stays open.

@@ -22,7 +22,7 @@ my $readers = PostgreSQL::Test::Utils::tempdir() . '/readers';
 system_or_bail("g++ -std=c++20 -O2 -Wall -Wextra -o $readers $top/test/programs/check_watermark.cpp"
 	  . ' $(pkg-config --cflags --libs libpq) -pthread');
 my $delayed = Comb::copy_source();
-system_or_bail("make -s -C $delayed CXX='g++ -DCOMB_DELAYS' with_llvm=no comb.so >$delayed/build.log 2>&1");
+system_or_bail("make -s -j2 -C $delayed CXX='g++ -DCOMB_DELAYS' with_llvm=no comb.so >$delayed/build.log 2>&1");
 
 my ($clock, %environment) = Comb::faked_clock();
 my $node = Comb::start_server(

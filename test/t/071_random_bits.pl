@@ -97,7 +97,7 @@ for my $kind (@kinds)
 		note("FIPS 140-2 failures: $failures of " . int(($sample * $kind->{bits} - 32) / 20_000) . ' blocks');
 	}
 
-	# Both tests detect bits that are not random.
+	# Both tests detect bits that are not random: the first in half of the ids.
 	my @words = unpack 'Q>*', $words;
 	my $count = 0;
 	my %wrong = (
@@ -105,7 +105,9 @@ for my $kind (@kinds)
 		'a bit that leans by 1 %' => pack('Q>*', map { rand() < 0.02 ? $_ | 1 << $kind->{bits} - 1 : $_ } @words),
 		'a counter' => pack('Q>*', map { ($_ & ~0xffff) | (++$count & 0xffff) } @words),
 		'words that come twice' => pack('Q>*', map { $words[ $_ >> 1 ] } 0 .. $#words));
-	cmp_ok(deviation($kind, $wrong{$_}), '>', $limit, "$kind->{call}: the count of bits finds $_") for sort keys %wrong;
+	cmp_ok(deviation($kind, substr $wrong{$_}, 0, 4 * $sample),
+		'>', $limit, "$kind->{call}: the count of bits finds $_")
+	  for sort keys %wrong;
   SKIP:
 	{
 		skip 'rngtest could not be had', 2 unless $has_rngtest;

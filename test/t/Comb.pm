@@ -91,6 +91,16 @@ sub copy_source
 	return $copy;
 }
 
+# built_copy(PATTERN): copies the tree with what was built there, and has make compile the sources of src/pg again that
+# contain a pattern. Returns the folder.
+sub built_copy
+{
+	my ($pattern) = @_;
+	my $copy = PostgreSQL::Test::Utils::tempdir();
+	system_or_bail("cp -a $top/. $copy && grep -rl --include='*.cpp' '$pattern' $copy/src/pg | xargs touch");
+	return $copy;
+}
+
 # next_version(): writes the scripts of the SQL flavour of an invented next version to a folder. It adds a function and
 # an operator, and changes the body of another function. Returns the version and the folder.
 sub next_version
