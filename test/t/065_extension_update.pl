@@ -1,8 +1,9 @@
 # ALTER EXTENSION comb UPDATE gives the same objects as CREATE EXTENSION. It is tested from each released version, and
-# from a version that this test writes, because there may be no released one.
+# from a version that this test writes, because there may be no released one. Released scripts do not change.
 use strict;
 use warnings;
 use Comb;
+use Digest::SHA qw(sha256_hex);
 use PostgreSQL::Test::Utils;
 use Test::More;
 
@@ -60,7 +61,8 @@ SQL
 }
 
 # Every version in CHANGELOG.md can be installed and updated. There are no scripts of other versions.
-my @versions = slurp_file("$top/CHANGELOG.md") =~ /^## ([0-9.]+)/mg;
+my $changelog = slurp_file("$top/CHANGELOG.md");
+my @versions = $changelog =~ /^## ([0-9.]+)/mg;
 for my $old (grep { $_ ne $version } @versions)
 {
 	is_deeply([ differ_from($old) ], [], "$old, updated to $version, has the objects of a new installation");
@@ -68,6 +70,15 @@ for my $old (grep { $_ ne $version } @versions)
 my $known = join '|', map { quotemeta } @versions;
 is(join(' ', grep { !m{/comb--($known)(--($known))?\.sql$} } glob "$top/sql/*.sql"),
 	'', 'every script is of a version in CHANGELOG.md');
+
+# A version that has a date also has the checksum of the scripts that install it and update to it.
+while ($changelog =~ /^## ([0-9.]+) \([0-9-]+\)\n(.*?)(?=^## |\z)/msg)
+{
+	my ($dated, $text) = ($1, $2);
+	my ($recorded) = $text =~ /SHA-256 of its scripts: `([0-9a-f]{64})`/;
+	is(sha256_hex(map { slurp_file($_) } sort glob "$top/sql/comb--{,*--}$dated.sql"),
+		$recorded, "the scripts of $dated are those in CHANGELOG.md");
+}
 
 # Version 0.test has half of the objects, and one function and one comment that differ.
 my @statements = split /(?<=;\n)/, slurp_file("$top/sql/comb--$version.sql") =~ s/^\\echo.*\n//r;
