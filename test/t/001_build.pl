@@ -1,4 +1,5 @@
 # The build: compilers, folders, symbols of the library, headers alone, and versions in all files.
+# Needs: clang libc++
 use strict;
 use warnings;
 use File::Basename;

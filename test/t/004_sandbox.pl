@@ -1,6 +1,7 @@
 # The sandbox neither uses nor changes a comb that is installed in the server. Failed and skipped tests are counted, and
 # the logs of failed tests kept. `make demo KEEP=1` leaves a server that the printed commands reach and stop. After an
 # interruption nothing is left, and packages are installed to the end.
+# Needs: rsync
 use strict;
 use warnings;
 use File::Basename;

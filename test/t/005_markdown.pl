@@ -1,6 +1,7 @@
 # Every document renders as it is meant to: tables are tables, the targets of links and anchors exist, and so do images.
 #
 # cmark-gfm renders as GitHub does. Links to other sites are not followed.
+# Needs: cmark-gfm
 use strict;
 use warnings;
 use File::Basename;

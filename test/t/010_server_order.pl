@@ -1,5 +1,6 @@
 # 16 sessions make ids at once, in server order and in session order. 011_clock.pl tests what session order does not
 # guarantee.
+# Needs: libpq
 use strict;
 use warnings;
 use Comb;

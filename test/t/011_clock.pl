@@ -1,4 +1,5 @@
 # The clock steps back and forward while sessions make ids.
+# Needs: libpq
 use strict;
 use warnings;
 use Comb;

@@ -4,6 +4,8 @@
 #
 #   SEED=number     repeats the choices of an earlier run; a run prints its seed first
 #   SECONDS=number  is how long the test writes, 40 seconds by default
+#
+# Needs: libpq
 use strict;
 use warnings;
 use Comb;

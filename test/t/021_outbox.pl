@@ -1,6 +1,7 @@
 # The worker of doc/outbox.md reads each row once and in order, even if it is killed under load.
 # comb_watermark_holders() shows what holds a watermark back, also after restarts. What the document warns of does miss
 # rows.
+# Needs: psycopg
 use strict;
 use warnings;
 use Comb;

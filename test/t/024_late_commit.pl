@@ -1,5 +1,6 @@
 # An extension such as Citus commits on other servers in the callbacks of a commit, when PostgreSQL does not count the
 # transaction as running any more. The watermark still waits for it.
+# Needs: libpq
 use strict;
 use warnings;
 use Comb;

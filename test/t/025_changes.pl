@@ -1,6 +1,7 @@
 # Copies that follow a table by comb_log() and comb_watermark() end without a difference, although transactions insert,
 # update and delete, change and swap keys, truncate, end late and are prepared, and entries are forgotten. Those that
 # are read in ways of which doc/changes.md warns do differ. The document's copy in SQLite can be killed at any time.
+# Needs: psycopg
 use strict;
 use warnings;
 use Comb;

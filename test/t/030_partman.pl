@@ -1,4 +1,5 @@
 # pg_partman creates, fills, maintains and undoes partitions by the time in a comb key. PostgreSQL prunes them.
+# Needs: partman
 use strict;
 use warnings;
 use Comb;

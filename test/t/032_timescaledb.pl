@@ -1,4 +1,5 @@
 # TimescaleDB partitions a table by a version 7 key itself, or by comb_timestamp_micros() of any comb key.
+# Needs: timescaledb
 use strict;
 use warnings;
 use Comb;

@@ -1,5 +1,6 @@
 # The planner hook works in the first statement of a session, next to other extensions that hook into the planner, and
 # in a backend that plans many queries.
+# Needs: pg_hint_plan
 use strict;
 use warnings;
 use Comb;

@@ -1,4 +1,5 @@
 # Shards are on two servers. Functions of PL/Proxy on a third server call them.
+# Needs: plproxy
 use strict;
 use warnings;
 use Document;

@@ -1,5 +1,6 @@
 # Several sessions make ids of layouts at once. No tick of process_ticks and no stamp of postgres and v7 is used twice
 # on a server. The ids of each layout ascend in the order of the layout's own database.
+# Needs: libpq
 use strict;
 use warnings;
 use Comb;

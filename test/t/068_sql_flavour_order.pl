@@ -1,5 +1,6 @@
 # An id of the SQL flavour that is requested after another was returned sorts after it, over all sessions. The clock
 # runs at a twentieth of its speed, so that it reads the same many times in a row.
+# Needs: libpq
 use strict;
 use warnings;
 use Comb;

@@ -1,4 +1,5 @@
 # comb.sql installs and updates the SQL flavour from a driver, in one statement, with what a user of a managed host has.
+# Needs: psycopg
 use strict;
 use warnings;
 use Comb;

@@ -1,4 +1,5 @@
 # Eight sessions make 50 million ids without a repeated one, in server order and in session order.
+# Needs: libpq
 use strict;
 use warnings;
 use Comb;

@@ -3,6 +3,8 @@
 #
 #   SEED=number     repeats the choices of an earlier run; a run prints its seed first
 #   SECONDS=number  is how long readers run, 18 seconds by default
+#
+# Needs: libpq
 use strict;
 use warnings;
 use Comb;

@@ -1,4 +1,5 @@
 # A database moves from the SQL flavour to the library while writers write and readers go on. The readers miss no row.
+# Needs: libpq
 use strict;
 use warnings;
 use Comb;
