@@ -1,103 +1,16 @@
-# The functions of the SQL flavour return what those of the library return. A database that uses the flavour moves to
-# the library, by ALTER EXTENSION comb UPDATE, by dump and restore, and from functions that comb.sql created.
+# A database that uses the SQL flavour moves to the library: by ALTER EXTENSION comb UPDATE, by dump and restore, and
+# from functions that comb.sql created.
 use strict;
 use warnings;
-use Comb;
 use Document;
+use FlavourDatabase;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $top = "$ENV{SANDBOX}/comb";
-my ($version) = slurp_file("$top/comb.control") =~ /^default_version *= *'(.*)'/m;
-chomp(my $scripts = `$ENV{PG_CONFIG} --sharedir`);
-$scripts .= '/extension';
-my $scratch = PostgreSQL::Test::Utils::tempdir();
 my $managed = "$top/doc/managed.md";
-
-# ---- the generator -------------------------------------------------------------------------------------------------
-
-my $copy = "$scratch/copy";
-for my $case (
-	[ 'comb--' . $version . '.sql', qr/'comb_uuid_v7'/, q{'comb_new'}, qr/no body for the C function comb_new/ ],
-	[ 'flavour/bodies.sql', qr/^-- == comb_reset.*\n/m, '', qr/no body for the C function comb_reset/ ],
-	[ 'flavour/bodies.sql', qr/^-- == hot_shard:/m, '-- == hot_other:', qr/no body for the C function hot_shard/ ],
-	[ 'flavour/bodies.sql', qr/\z/, "\n-- == hot_more: plpgsql\nBEGIN\nEND\n", qr/for no C function: hot_more/ ],
-	[ 'flavour/bodies.sql', qr/modulus < 1/, 'modulus - 1 < 1', qr/- and < need parentheses/ ],
-	[ 'flavour/bodies.sql', qr/modulus < 1/, 'modulus IN (0, 1)', qr/looks for an operator in the search_path/ ],
-	[ 'flavour/bodies.sql', qr/uuid_send/, 'pg_catalog.uuid_send', qr/uuid_send is written with its schema/ ],
-	[ 'flavour/bodies.sql', qr/uuid_send/, 'comb_mask', qr/the schema of comb_mask is not known/ ],
-	[ 'flavour/bodies.sql', qr/bytes bytea/, 'bytes jsonb', qr/jsonb is no type that gets a schema/ ],
-	[ 'flavour/bodies.sql', qr/::bit/, '::varbit', qr/cannot read ::varbit/ ])
-{
-	my ($file, $from, $to, $error) = @$case;
-	system_or_bail("rm -rf '$copy' && mkdir '$copy' && cp -r '$top/sql' '$copy'");
-	my $text = slurp_file("$copy/sql/$file");
-	$text =~ s/$from/$to/ or BAIL_OUT("nothing to change in $file");
-	unlink "$copy/sql/$file";
-	append_to_file("$copy/sql/$file", $text);
-	my $output = `'$copy/sql/flavour/generate' $version '$copy' 2>&1`;
-	isnt($?, 0, "the generator fails with $error");
-	like($output, $error, "the generator says $error");
-}
-
-# The scripts are written without PostgreSQL, and are those that are installed.
-system_or_bail("rm -rf '$copy' && mkdir '$copy' && cp -r '$top/sql' '$copy'");
-run_commands($managed, 'generate', $copy);
-for my $script ('comb.sql', 'comb-tle.sql')
-{
-	is(slurp_file("$copy/generated/$script"), slurp_file("$scripts/$script"), "$script is written");
-}
-
-# ---- the same values and errors ------------------------------------------------------------------------------------
-
-my $node = Comb::start_server('main', initdb => ['--encoding=UTF8'], settings => 'fsync = off');
-$node->safe_psql('postgres', 'CREATE ROLE owner LOGIN; CREATE ROLE reader; GRANT pg_read_all_stats TO owner');
-my @as_owner = (extra_params => [ '-U', 'owner' ]);
-
-sub make_database
-{
-	my ($database) = @_;
-	$node->safe_psql('postgres', "CREATE DATABASE $database OWNER owner");
-	return $database;
-}
-
-# run_file(DATABASE, FILE, USER): runs a file with psql, and returns what it prints.
-sub run_file
-{
-	my ($database, $file, $user) = @_;
-	my @psql = ('psql', '-XqAt', '-F', ' ', '-U', $user, '-d', $node->connstr($database));
-	local $ENV{PGOPTIONS} = '-c client_min_messages=warning';
-	my ($out, $err) = run_command([ @psql, '-f', $file ]);
-	is($err, '', "$database: $file runs without errors");
-	return $out;
-}
-
-my $database = make_database('compared');
-$node->safe_psql($database, 'CREATE EXTENSION comb');
-run_file($database, "$scripts/comb.sql", 'owner');
+my $scratch = PostgreSQL::Test::Utils::tempdir();
+my $node = start_flavour_server();
 my $superuser = $node->safe_psql('postgres', 'SELECT current_user');
-is(run_file($database, "$top/test/flavour/compare.sql", $superuser),
-	slurp_file("$top/test/flavour/compare.out") =~ s/\n\z//r,
-	'the functions of the flavour return what those of the library return');
-
-# A collation that takes upper and lower case as equal changes nothing. Only servers that are built with ICU have one.
-if (0 == $node->psql($database,
-		q{CREATE COLLATION loose (provider = icu, locale = 'und-u-ks-level2', deterministic = false)}))
-{
-	is($node->safe_psql($database, <<'SQL'), 't|t|t|t|t|t', 'functions accept text in a loose collation');
-SELECT comb.comb_from_ulid('01arz3ndektsv4rrffq69g5fav' COLLATE loose) = comb_from_ulid('01ARZ3NDEKTSV4RRFFQ69G5FAV'),
-  comb.comb_generate('sequential_end' COLLATE loose) IS NOT NULL,
-  comb.comb_timestamp(comb.comb_generate('mssql' COLLATE loose, at), 'mssql' COLLATE loose) = at,
-  comb.comb_set_timestamp(id, at, 'ticks' COLLATE loose) = comb_set_timestamp(id, at, 'ticks'),
-  comb.comb_convert(id, 'v7' COLLATE loose, 'postgres') = comb_convert(id, 'v7', 'postgres'),
-  comb.comb_time_decoder(id::text COLLATE loose) = comb_time_decoder(id::text)
-FROM (VALUES (timestamptz '2026-11-20 12:00:00+00', '017f22e2-79b0-7cc3-98c4-dc0c0c07398f'::uuid)) AS v (at, id)
-SQL
-	my ($status, $out, $err) = $node->psql($database, q{SELECT comb.comb_generate('MSSQL' COLLATE loose)});
-	like($err, qr/unrecognized layout "MSSQL"/, 'names of layouts are compared byte by byte in a loose collation');
-}
-
-# ---- moving to the library -----------------------------------------------------------------------------------------
 
 # use_comb(NAME, SCHEMA): creates objects that use comb, as a user without superuser rights. comb is in SCHEMA.
 sub use_comb
@@ -162,51 +75,7 @@ SQL
 	like($err, qr/violates check constraint/, "$name: a constraint refuses a wrong row");
 }
 
-# Returns all rows of the catalog that describe the extension, without OIDs.
-sub catalog
-{
-	my ($name) = @_;
-	return [ split /\n/, $node->safe_psql($name, <<'SQL') ];
-WITH members AS (
-    SELECT d.classid, d.objid FROM pg_depend AS d JOIN pg_extension AS e ON refobjid = e.oid
-    WHERE extname = 'comb' AND refclassid = 'pg_extension'::regclass AND deptype = 'e')
-SELECT concat_ws(' ', m.classid::regclass, pg_describe_object(m.classid, m.objid, 0),
-    obj_description(m.objid, m.classid::regclass::name),
-    (SELECT to_jsonb(p) - '{oid,pronamespace,prosupport,prosqlbody,proargtypes,proallargtypes,proargdefaults}'::text[]
-     FROM pg_proc AS p WHERE p.oid = objid AND classid = 'pg_proc'::regclass),
-    (SELECT concat_ws(' ', prosupport, pg_get_function_sqlbody(p.oid), pg_get_function_arguments(p.oid))
-     FROM pg_proc AS p WHERE p.oid = objid AND classid = 'pg_proc'::regclass),
-    (SELECT row(oprowner, oprkind, oprcanmerge, oprcanhash, oprcom::regoperator, oprnegate::regoperator, oprcode,
-                oprrest, oprjoin)
-     FROM pg_operator AS o WHERE o.oid = objid AND classid = 'pg_operator'::regclass),
-    (SELECT to_jsonb(t) - '{oid,typnamespace,typarray,typelem}'::text[]
-     FROM pg_type AS t WHERE t.oid = objid AND classid = 'pg_type'::regclass),
-    (SELECT string_agg(concat_ws(' ', amopstrategy, amoppurpose, amopopr::regoperator), ','
-                       ORDER BY amopopr::regoperator::text)
-     FROM pg_amop WHERE amopfamily = objid AND classid = 'pg_opfamily'::regclass),
-    (SELECT string_agg(concat_ws(' ', amprocnum, amproc::regprocedure), ',' ORDER BY amproc::regprocedure::text)
-     FROM pg_amproc WHERE amprocfamily = objid AND classid = 'pg_opfamily'::regclass),
-    (SELECT initprivs FROM pg_init_privs AS i WHERE i.objoid = m.objid AND i.classoid = m.classid),
-    (SELECT string_agg(concat_ws(' ', deptype, pg_describe_object(d.refclassid, d.refobjid, d.refobjsubid)), ', '
-                       ORDER BY deptype, pg_describe_object(d.refclassid, d.refobjid, d.refobjsubid))
-     FROM pg_depend AS d WHERE d.classid = m.classid AND d.objid = m.objid))
-FROM members AS m
-UNION ALL SELECT concat_ws(' ', 'extension', extversion, extrelocatable, extnamespace::regnamespace)
-FROM pg_extension WHERE extname = 'comb'
-UNION ALL SELECT concat_ws(' ', 'depends on', pg_describe_object(refclassid, refobjid, 0)) FROM pg_depend
-WHERE classid = 'pg_extension'::regclass AND objid = (SELECT oid FROM pg_extension WHERE extname = 'comb')
-ORDER BY 1;
-SQL
-}
-
-# A new installation in each schema, to compare with.
-my %fresh;
-for my $schema ('public', 'comb')
-{
-	my $name = make_database("fresh_$schema");
-	$node->safe_psql($name, "CREATE SCHEMA IF NOT EXISTS $schema; CREATE EXTENSION comb SCHEMA $schema", @as_owner);
-	$fresh{$schema} = catalog($name);
-}
+my %fresh = map { $_ => fresh_catalog($_) } 'public', 'comb';
 
 # functions(DATABASE): returns the names of comb's functions by their OIDs.
 sub functions
@@ -222,7 +91,7 @@ SQL
 
 # By ALTER EXTENSION comb UPDATE, in three steps. In one transaction, readers could miss rows.
 my ($update) = map { $_->{sql} } blocks($managed, 'update');
-$database = make_database('updated');
+my $database = make_database('updated');
 my ($create) = blocks($managed, 'sql-flavour');
 $node->safe_psql($database, $create->{sql}, @as_owner);
 use_comb($database, 'public');
@@ -404,71 +273,6 @@ for my $from ('file', 'sql')
 	$node->safe_psql('postgres', 'DROP DATABASE restored_private');
 }
 unlink "$scripts/comb--$version-sql.control";
-
-# ---- planted objects -----------------------------------------------------------------------------------------------
-
-# Any user could put functions and operators into the extension's schema that fit the arguments in the scripts better
-# than the server's own. No script calls one.
-sub planted
-{
-	return ('trap()', 'comb_boundary(timestamp)', 'uuid_send(anyelement)', 'count(bigint)',
-		map { "trap($_)" } 'anyelement, anyelement', 'name, text', 'oid, regclass', 'bigint, int', 'uuid, uuid');
-}
-
-sub plant
-{
-	my ($name, $schema) = @_;
-	$node->safe_psql($name, <<"SQL");
-CREATE SCHEMA IF NOT EXISTS $schema;
-CREATE FUNCTION $schema.trap() RETURNS bool LANGUAGE plpgsql AS \$\$ BEGIN RAISE 'the trap is called'; END \$\$;
-CREATE FUNCTION $schema.trap(anyelement, anyelement) RETURNS bool LANGUAGE sql AS 'SELECT $schema.trap()';
-CREATE FUNCTION $schema.trap(name, text) RETURNS bool LANGUAGE sql AS 'SELECT $schema.trap()';
-CREATE FUNCTION $schema.trap(oid, regclass) RETURNS bool LANGUAGE sql AS 'SELECT $schema.trap()';
-CREATE FUNCTION $schema.trap(bigint, int) RETURNS bool LANGUAGE sql AS 'SELECT $schema.trap()';
-CREATE FUNCTION $schema.trap(uuid, uuid) RETURNS bool LANGUAGE sql AS 'SELECT $schema.trap()';
-CREATE OPERATOR $schema.= (LEFTARG = name, RIGHTARG = text, FUNCTION = $schema.trap);
-CREATE OPERATOR $schema.= (LEFTARG = oid, RIGHTARG = regclass, FUNCTION = $schema.trap);
-CREATE OPERATOR $schema.= (LEFTARG = bigint, RIGHTARG = int, FUNCTION = $schema.trap);
-CREATE OPERATOR $schema.>= (LEFTARG = uuid, RIGHTARG = uuid, FUNCTION = $schema.trap);
-CREATE OPERATOR $schema.< (LEFTARG = uuid, RIGHTARG = uuid, FUNCTION = $schema.trap);
-CREATE FUNCTION $schema.comb_boundary(timestamp) RETURNS uuid LANGUAGE sql AS 'SELECT $schema.trap()::text::uuid';
-CREATE FUNCTION $schema.uuid_send(anyelement) RETURNS bytea LANGUAGE sql AS 'SELECT $schema.trap()::text::bytea';
-CREATE FUNCTION $schema.count(bigint) RETURNS bigint LANGUAGE sql AS 'SELECT $schema.trap()::int::bigint';
-SQL
-}
-
-# A function that fits a range of the extension's domain better than comb_lower_boundary(tstzrange). It can be created
-# as soon as the domain exists.
-sub plant_on_domain
-{
-	my ($name, $schema) = @_;
-	$node->safe_psql($name, "CREATE FUNCTION $schema.comb_lower_boundary($schema.comb_tstzrange) RETURNS uuid "
-		  . "LANGUAGE sql AS 'SELECT $schema.trap()::text::uuid'");
-	return;
-}
-
-my $calls = q{SELECT comb_timestamp(comb_uuid()) > now() - interval '1 min', hot_shard(hot_uuid(7)),
-	comb_uuid() > now() - interval '1 min', comb_uuid() <@ tstzrange(now() - interval '1 min', NULL),
-	count(*) FROM comb_inspect(comb_generate('mssql'))};
-for my $old ("$version-sql", "$version-adopt")
-{
-	my $schema = $old =~ /adopt/ ? 'comb' : 'public';
-	$database = make_database("planted_$schema");
-	run_file($database, "$scripts/comb.sql", 'owner') if $schema eq 'comb';
-	plant($database, $schema);
-	plant_on_domain($database, $schema) if $schema eq 'comb';
-	$node->safe_psql($database, "CREATE EXTENSION comb SCHEMA $schema VERSION '$old'");
-	plant_on_domain($database, $schema) unless $schema eq 'comb';
-	for my $step ('created', 'updated')
-	{
-		$node->safe_psql($database, $old =~ /adopt/ ? $update_adopted : $update) if $step eq 'updated';
-		is($node->safe_psql($database, "SET search_path = $schema, pg_catalog; $calls"),
-			't|7|t|t|17', "$old, $step: the functions call no planted object");
-	}
-	$node->safe_psql($database, join ';',
-		map { "DROP FUNCTION $schema.$_ CASCADE" } planted(), "comb_lower_boundary($schema.comb_tstzrange)");
-	is_deeply(catalog($database), $fresh{$schema}, "$old: the update calls no planted object");
-}
 
 $node->stop;
 done_testing();
