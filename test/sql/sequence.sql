@@ -97,3 +97,17 @@ SELECT comb_advance(comb_uuid(clock_timestamp() + interval '20 s'));
 SELECT left(comb_generate('process_ticks')::text, 18) = :'half' AND pg_backend_pid() > 0 AS the_same;
 SELECT comb_reset();
 SELECT left(comb_generate('process_ticks')::text, 18) <> :'half' AND pg_backend_pid() > 0 AS another_after_a_set_back;
+
+-- PostgreSQL knows the setting only in sessions that have loaded comb. ALTER DATABASE needs no LOAD.
+\c
+SHOW comb.monotonicity;
+SELECT current_database() AS here \gset
+ALTER DATABASE :"here" SET comb.monotonicity = session;
+\c
+SELECT comb_uuid() IS NULL AS none, monotonicity FROM comb_status();
+ALTER DATABASE :"here" RESET comb.monotonicity;
+\c
+LOAD 'comb';
+SHOW comb.monotonicity;
+ALTER SYSTEM SET comb.monotonicity = session;
+ALTER SYSTEM RESET comb.monotonicity;

@@ -343,15 +343,6 @@ append_to_file($fault, 'write');
 ($status, $out, $err) = $node->psql('postgres', "SELECT comb_advance('$foreign', '1 hour')");
 like($err, qr/ERROR:  could not save the sequence: Input\/output error/, 'comb_advance() says that it could not save');
 unlink $fault or die $!;
-
-# PostgreSQL knows the setting only in sessions that have loaded comb.
-($status, $out, $err) = $node->psql('postgres', 'SHOW comb.monotonicity');
-like($err, qr/unrecognized configuration parameter/, 'SHOW fails in a session that has not loaded comb');
-is($node->safe_psql('postgres', "LOAD 'comb'; SHOW comb.monotonicity"), 'server', 'SHOW succeeds after LOAD');
-$node->safe_psql('postgres', "LOAD 'comb'; ALTER SYSTEM SET comb.monotonicity = session");
-$node->safe_psql('postgres', "ALTER DATABASE postgres SET comb.monotonicity = session");
-is($node->safe_psql('postgres', 'SELECT comb_uuid() IS NULL, monotonicity FROM comb_status()'), 'f|session',
-	'ALTER DATABASE needs no LOAD');
 $node->stop;
 
 done_testing();
