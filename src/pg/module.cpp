@@ -1,4 +1,4 @@
-// What PostgreSQL calls when it loads the library, and the function that makes the planner load it.
+// What PostgreSQL calls when it loads the library.
 #include "feed/statement.hpp"
 #include "feed/watermark.hpp"
 #include "order/sequence.hpp"
@@ -30,11 +30,3 @@ __attribute__((visibility("default"))) void _PG_init() {
   MarkGUCPrefixReserved("comb");  // all settings are defined by now
 }
 }
-
-namespace comb::pg {
-
-// Does nothing, but loads this library before the planner comes to the first condition of a session. The planner calls
-// it when it simplifies a call of a function that reads a time or of a boundary function.
-COMB_FUNCTION(comb_boundary_support) { PG_RETURN_DATUM(0); }
-
-}  // namespace comb::pg

@@ -17,9 +17,6 @@ namespace comb::pg {
 
 namespace {
 
-enum class monotonicity : int { server, session };
-
-int setting = static_cast<int>(monotonicity::server);
 const config_enum_entry setting_values[] = {{"server", static_cast<int>(monotonicity::server), false},
                                             {"session", static_cast<int>(monotonicity::session), false},
                                             {nullptr, 0, false}};
@@ -36,15 +33,13 @@ int save_error(const shared_sequence& server) {
 
 }  // namespace
 
-bool server_world::over_server() { return setting == static_cast<int>(monotonicity::server); }
-
 void init_sequence() {
   DefineCustomEnumVariable(
       "comb.monotonicity", "Over what new ids ascend: all sessions of the server, or each session by itself.",
       "With \"session\", ids of different sessions have no order while a clock that stepped back catches up, nor over "
       "a restart. It spares sessions on many processors the one word that all of them write to.",
-      &setting, setting, setting_values, PGC_SUSET, 0, nullptr, [](int, void*) { this_session.setting_changed(); },
-      nullptr);
+      &monotonicity_setting, monotonicity_setting, setting_values, PGC_SUSET, 0, nullptr,
+      [](int, void*) { this_session.setting_changed(); }, nullptr);
 }
 
 // Returns the order in force, how shared memory was had, the last stamp of that order and its lead over the clock,

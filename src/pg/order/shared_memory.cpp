@@ -107,8 +107,6 @@ void require_shared_memory(const char* function) {
           errhint("Add comb to shared_preload_libraries, which reserves what it needs when the server starts."));
 }
 
-server_sequence<server_world>* server_world::server() { return try_attach() ? attached.sequence : nullptr; }
-
 const char* shared_memory_state() {
   if (attached.sequence == nullptr) return "full";
   return preloaded ? "reserved at server start" : "taken on first use";

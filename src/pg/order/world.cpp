@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "saved_stamp.hpp"
+#include "shared_memory.hpp"
 #include "timestamptz.hpp"
 
 namespace comb::pg {
@@ -34,6 +35,8 @@ stamp server_world::replayed() {
   const sys_micros after_commit = clamped_time(commit) + std::chrono::microseconds{1};
   return commit != 0 && after_commit > sys_micros{} ? stamp_from_time(after_commit) : stamp{};
 }
+
+server_sequence<server_world>* server_world::server() { return try_attach() ? attached.sequence : nullptr; }
 
 void server_world::warn_of_restart(stamp last, stamp now) {
   ereport(

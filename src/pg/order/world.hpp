@@ -21,8 +21,11 @@ inline stamp clock_stamp() {
   return stamp_from_clock(now);
 }
 
-// server() is defined in shared_memory.cpp, over_server() in sequence.cpp, watermarks() and announced() below, and the
-// rest in world.cpp.
+// The setting comb.monotonicity, which sequence.cpp declares.
+enum class monotonicity : int { server, session };
+inline constinit int monotonicity_setting = static_cast<int>(monotonicity::server);
+
+// What is not defined here is in world.cpp.
 struct server_world {
   template <class T>
   using atomic = shared_atomic<T>;
@@ -61,7 +64,7 @@ struct server_world {
 
   static server_sequence<server_world>* server();
   static server_watermarks<server_world>& watermarks();
-  static bool over_server();
+  static bool over_server() { return monotonicity_setting == static_cast<int>(monotonicity::server); }
   static std::uint32_t transaction() { return local_transaction(MyProc); }
 
   static int places() { return MaxBackends; }

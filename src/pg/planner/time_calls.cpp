@@ -38,6 +38,10 @@ constexpr boundary upper = {"comb_upper_boundary", ::comb_upper_boundary, nullpt
 
 }  // namespace
 
+// Does nothing, but loads the library before the planner comes to the first condition of a session. The planner calls
+// it when it simplifies a call of a function that reads a time or of a boundary function.
+COMB_FUNCTION(comb_boundary_support) { PG_RETURN_DATUM(0); }
+
 Var* id_column(void* node) {
   if (exprType(as<Node>(node)) != UUIDOID) return nullptr;
   while (IsA(node, RelabelType)) node = as<RelabelType>(node)->arg;
