@@ -31,7 +31,7 @@ sub lead
 
 # The clock steps back by an hour, while a load runs. Ids ascend over old and new sessions.
 my @ids = ids();
-my $stress = Comb::build_stress();
+my $stress = Comb::build_program('check_order');
 my ($out, $err);
 my $load = IPC::Run::start([ $stress, $node->connstr('postgres'), 4, 4, 'server' ], '>', \$out, '2>', \$err);
 sleep 1;

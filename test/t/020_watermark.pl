@@ -20,9 +20,7 @@ note("SEED=$seed SECONDS=$seconds");
 srand($seed);
 
 my $top = "$ENV{SANDBOX}/comb";
-my $readers = PostgreSQL::Test::Utils::tempdir() . '/readers';
-system_or_bail("g++ -std=c++20 -O2 -Wall -Wextra -o $readers $top/test/programs/check_watermark.cpp"
-	  . ' $(pkg-config --cflags --libs libpq) -pthread');
+my $readers = Comb::build_program('check_watermark');
 my $delayed = Comb::copy_source();
 system_or_bail("make -s -j2 -C $delayed CXX='g++ -DCOMB_DELAYS' with_llvm=no comb.so >$delayed/build.log 2>&1");
 

@@ -34,7 +34,7 @@ is($node->safe_psql('postgres',
 		q{SELECT count(DISTINCT left(a::text, 18)) || ' ' || count(DISTINCT session) FROM made}),
 	"$clients $clients", 'each session has eight bytes of its own in its process_ticks ids');
 
-my $stress = Comb::build_stress();
+my $stress = Comb::build_program('check_order');
 for my $layout (
 	qw(mssql oracle legacy legacy_postgres ramsey ramsey_end sequential_string sequential_binary sequential_end
 	process_ticks ticks))

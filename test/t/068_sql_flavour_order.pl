@@ -14,7 +14,7 @@ my $node = Comb::start_server(
 	'main',
 	environment => \%environment,
 	settings => "fsync = off\nlog_statement = none");
-my $stress = Comb::build_stress();
+my $stress = Comb::build_program('check_order');
 
 $node->safe_psql('postgres', slurp_file("$scripts/extension/comb.sql"));
 $node->safe_psql('postgres', 'ALTER DATABASE postgres SET search_path = public, comb');

@@ -6,7 +6,7 @@ use Comb;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $stress = Comb::build_stress();
+my $stress = Comb::build_program('check_order');
 my $node = Comb::start_server('main', settings => 'log_statement = none');
 $node->safe_psql('postgres', 'CREATE EXTENSION comb');
 

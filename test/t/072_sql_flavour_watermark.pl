@@ -178,7 +178,7 @@ $stepping->stop;
 
 # ---- readers -------------------------------------------------------------------------------------------------------
 
-my $program = Comb::build_readers();
+my $program = Comb::build_program('check_watermark');
 
 # run_readers(DATABASE, SECONDS, READER ...): returns whether the readers were right, and how many rows the naive one
 # lost.

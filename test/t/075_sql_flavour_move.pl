@@ -20,7 +20,7 @@ my $node = Comb::start_server(
 my ($create, $update) = map { (blocks($managed, $_))[0]{sql} } 'sql-flavour', 'update';
 my @steps = $update =~ /^(.*;)$/mg;
 Comb::make_watermark_tables($node, 'shop', $create);
-my $readers = Comb::build_readers();
+my $readers = Comb::build_program('check_watermark');
 
 my @names =
   ('subquery', 'generic plan', 'function, VOLATILE', 'wrapper', 'cursor', 'REPEATABLE READ', 'two statements');

@@ -40,11 +40,12 @@ sub start_server
 	return $node;
 }
 
-# Compiles test/programs/check_order.cpp, and returns the program.
-sub build_stress
+# build_program(NAME): compiles test/programs/NAME.cpp, and returns the program.
+sub build_program
 {
-	my $program = PostgreSQL::Test::Utils::tempdir() . '/stress';
-	system_or_bail("g++ -std=c++20 -O2 -Wall -Wextra -o $program $top/test/programs/check_order.cpp"
+	my ($name) = @_;
+	my $program = PostgreSQL::Test::Utils::tempdir() . "/$name";
+	system_or_bail("g++ -std=c++20 -O2 -Wall -Wextra -o $program $top/test/programs/$name.cpp"
 		  . ' $(pkg-config --cflags --libs libpq) -pthread');
 	return $program;
 }
@@ -58,15 +59,6 @@ sub run_stress
 	note($out);
 	diag($err) if $err;
 	return $held && !$err;
-}
-
-# Compiles test/programs/check_watermark.cpp, and returns the program.
-sub build_readers
-{
-	my $program = PostgreSQL::Test::Utils::tempdir() . '/readers';
-	system_or_bail("g++ -std=c++20 -O2 -Wall -Wextra -o $program $top/test/programs/check_watermark.cpp"
-		  . ' $(pkg-config --cflags --libs libpq) -pthread');
-	return $program;
 }
 
 # make_watermark_tables(NODE, DATABASE, SQL): creates a database with the SQL flavour, which SQL installs, and with the
@@ -106,7 +98,7 @@ sub built_copy
 sub next_version
 {
 	my $folder = PostgreSQL::Test::Utils::tempdir();
-	system_or_bail("cp -r $top/sql '$folder'");
+	system_or_bail("cp -r $top/sql $top/src '$folder'");
 	my ($install) = grep { m{/comb--[\d.]+\.sql$} } glob "$folder/sql/*.sql";
 	append_to_file("$folder/sql/comb--99.0.sql", slurp_file($install) . <<'SQL');
 CREATE FUNCTION comb_same_time(a uuid, b uuid) RETURNS bool LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
