@@ -50,7 +50,8 @@ $(addprefix $(CURDIR)/,$(rooms)):
 
 # One run of the generator writes all of them.
 $(firstword $(DATA_built)): $(addprefix $(here)sql/,comb--$(EXTVERSION).sql \
-  flavour/bodies.sql flavour/layouts.sql flavour/steps.sql flavour/generate)
+  flavour/bodies.sql flavour/layouts.sql flavour/steps.sql flavour/generate) \
+  $(addprefix $(here)src/core/comb/,layout.hpp encoding.hpp)
 	$(here)sql/flavour/generate $(EXTVERSION) $(@D)
 $(wordlist 2,99,$(DATA_built)): $(firstword $(DATA_built)) ;
 
@@ -178,8 +179,8 @@ dist: ## writes the distribution for PGXN, comb.sql and comb-tle.sql, from the c
 	TZ=UTC git -C $(abspath $(here)) archive -0 --format=zip --prefix=$(distribution)/ \
 	  -o $(CURDIR)/$(distribution).zip HEAD
 	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && \
-	  git -C $(abspath $(here)) archive HEAD:sql | tar -C "$$folder" -xf - && \
-	  "$$folder/flavour/generate" $(EXTVERSION) "$$folder" && cp "$$folder"/comb.sql "$$folder"/comb-tle.sql $(CURDIR)
+	  git -C $(abspath $(here)) archive HEAD sql src | tar -C "$$folder" -xf - && \
+	  "$$folder/sql/flavour/generate" $(EXTVERSION) "$$folder" && cp "$$folder"/comb.sql "$$folder"/comb-tle.sql $(CURDIR)
 test-dist: dist ## writes it from a clone too and compares, installs, checks and removes it (as root)
 	@clone=$$(mktemp -d) && trap 'rm -rf "$$clone"' EXIT && git clone -q $(abspath $(here)) "$$clone" && \
 	  TZ=Asia/Tokyo $(MAKE) -s -C "$$clone" dist && cmp "$$clone/$(distribution).zip" $(distribution).zip && \

@@ -4,44 +4,17 @@
 -- `unit` is what the number in an id of a layout counts, as the core's encoding.hpp names it in error messages. `count`
 -- is that number.
 
--- The table of layouts, one row each, as in the core's layout.hpp: where the number is, what it counts, the version (0
--- for none), whether all ids or only new ones have it, and how new ids are made. {{layouts}} is an array of all names,
--- {{layouts version=0,4 counts=net_ms}} one of those whose version is 0 or 4 and that count net_ms.
--- == layouts: table
-layout             place          counts       version  labelled  made
-postgres           first_48       unix_ms      4        new       comb
-v7                 first_48       unix_ms      7        all       comb
-mssql              last_48        unix_ms      4        new       sorted
-oracle             first_48_net   unix_ms      4        new       sorted
-legacy             last_48        legacy_days  4        new       sorted
-legacy_postgres    first_48       legacy_days  4        new       sorted
-ramsey             first_48       unix_10us    4        all       sorted
-ramsey_end         last_48        unix_10us    4        all       sorted
-sequential_string  first_48       net_ms       0        new       sorted
-sequential_binary  first_48_net   net_ms       0        new       sorted
-sequential_end     last_48        net_ms       0        new       sorted
-process_ticks      last_64_mssql  net_ticks    0        new       process_ticks
-ticks              first_64       net_ticks    0        new       sorted
-hot                first_32       unix_s       8        new       hot
-v1                 v1_ticks       gregorian    1        all       none
-v6                 v6_ticks       gregorian    6        all       none
-newsequentialid    v1_windows     gregorian    1        all       none
+-- The table of layouts is the core's layout.hpp. For each layout it says where the number is (place), what it counts
+-- (counts), the version (0 for none), which ids have it (labelled=all or new), and how new ids are made (made).
+-- {{layouts}} is an array of all names, {{layouts version=0,4 counts=net_ms}} one of those whose version is 0 or 4 and
+-- that count net_ms. {{fact unit layout}} is what a variable's layout has: unit, label, which is the digit of the
+-- version, or targets, the layouts that its ids convert to.
 
 -- == check_layout: part
   IF NOT ({{1}} = ANY ({{layouts}})) THEN
     RAISE EXCEPTION USING ERRCODE := '22023', MESSAGE := format('unrecognized layout "%s"', {{1}}),
       HINT := format('Available layouts: %s.', array_to_string({{layouts}}, ', '));
   END IF;
-
--- What the number of the layout {{1}} counts.
--- == unit_of: part
-CASE WHEN {{1}} = ANY ({{layouts counts=unix_ms}}) THEN '1 ms since 1970-01-01'
-          WHEN {{1}} = ANY ({{layouts counts=unix_10us}}) THEN '10 us since 1970-01-01'
-          WHEN {{1}} = ANY ({{layouts counts=legacy_days}}) THEN '1/300 s since 1900-01-01'
-          WHEN {{1}} = ANY ({{layouts counts=net_ms}}) THEN '1 ms since 0001-01-01'
-          WHEN {{1}} = ANY ({{layouts counts=net_ticks}}) THEN '100 ns since 0001-01-01'
-          WHEN {{1}} = ANY ({{layouts counts=unix_s}}) THEN '1 s since 1970-01-01'
-          ELSE '100 ns since 1582-10-15' END
 
 -- The digits of the number of the layout {{1}}, the highest first.
 -- == digits_of: part
@@ -63,14 +36,6 @@ CASE WHEN {{1}} = ANY ({{layouts place=first_48}}) THEN left(hex, 12)
 -- The number of the digits {{1}}.
 -- == number: part
 ('x' || lpad({{1}}, 16, '0'))::bit(64)::int8
-
--- The digit of the version of the layout {{1}}.
--- == version_of: part
-CASE WHEN {{1}} = ANY ({{layouts version=4}}) THEN '4'
-         WHEN {{1}} = ANY ({{layouts version=7}}) THEN '7'
-         WHEN {{1}} = ANY ({{layouts version=1}}) THEN '1'
-         WHEN {{1}} = ANY ({{layouts version=6}}) THEN '6'
-         ELSE '' END
 
 -- Whether the digit {{1}} of the id is the digit {{2}}, and its variant is that of RFC 9562.
 -- == has_version: part
@@ -158,13 +123,13 @@ DECLARE
 BEGIN
 {{check_layout layout}}
   hex := encode(uuid_send(id), 'hex');
-  label := {{version_of layout}};
+  label := {{fact label layout}};
   IF (layout = ANY ({{layouts labelled=all}}))
      AND NOT (CASE WHEN layout = ANY ({{layouts place=v1_windows}}) THEN {{has_version 15 label}}
                    ELSE {{has_version 13 label}} END) THEN
     RETURN NULL;
   END IF;
-  unit := {{unit_of layout}};
+  unit := {{fact unit layout}};
   digits := {{digits_of layout}};
   count := {{number digits}};
 {{micros_of_count}}
@@ -181,11 +146,11 @@ BEGIN
       HINT := format('A time can be set in the layouts %s.',
                      array_to_string({{layouts made=comb,sorted,process_ticks,hot}}, ', '));
   END IF;
-  unit := {{unit_of layout}};
+  unit := {{fact unit layout}};
 {{check_range layout of_argument}}
   hex := encode(uuid_send(base), 'hex');
   IF layout = ANY ({{layouts labelled=all}}) THEN
-    hex := concat(left(hex, 12), {{version_of layout}}, substr(hex, 14, 3),
+    hex := concat(left(hex, 12), {{fact label layout}}, substr(hex, 14, 3),
                   translate(substr(hex, 17, 1), '01234567cdef', '89ab89ab89ab'), substr(hex, 18));
   END IF;
   micros := {{micros at}};
@@ -217,7 +182,7 @@ END
 -- whose ids the part {{1}} makes.
 -- == hex_for_time: part
 {{check_generation}}
-  unit := {{unit_of layout}};
+  unit := {{fact unit layout}};
 {{check_range layout of_argument}}
   micros := {{micros at}};
   IF layout = ANY ({{layouts made=comb version=4}}) THEN
@@ -307,17 +272,9 @@ DECLARE
 BEGIN
 {{check_layout source}}
 {{check_layout target}}
-  unit := {{unit_of source}};
-  target_unit := {{unit_of target}};
-  targets := CASE
-    WHEN source = ANY ({{layouts version=7}}) THEN {{layouts place=first_48 counts=unix_ms}}
-    WHEN source = ANY ({{layouts place=first_48 counts=unix_ms}}) THEN {{layouts counts=unix_ms,net_ms,unix_10us}}
-    WHEN source = ANY ({{layouts counts=unix_ms}}) THEN {{layouts version=0,4 counts=unix_ms,net_ms,unix_10us}}
-    WHEN source = ANY ({{layouts counts=net_ms}}) THEN {{layouts labelled=new counts=unix_ms,net_ms}}
-    WHEN source = ANY ({{layouts counts=legacy_days}}) THEN {{layouts labelled=new counts=unix_ms,legacy_days}}
-    WHEN source = ANY ({{layouts counts=unix_10us}}) THEN {{layouts counts=unix_10us}}
-    WHEN source = ANY ({{layouts counts=net_ticks}}) THEN {{layouts counts=net_ticks}}
-    ELSE '{}'::text[] END;
+  unit := {{fact unit source}};
+  target_unit := {{fact unit target}};
+  targets := ({{fact targets source}})::text[];
   IF NOT (target = ANY (targets)) THEN
     RAISE EXCEPTION USING ERRCODE := '22023',
       MESSAGE := format('cannot convert ids of layout "%s" to layout "%s"', source, target),
@@ -336,15 +293,15 @@ BEGIN
 
   hex := encode(uuid_send(id), 'hex');
   IF (source = ANY ({{layouts labelled=all}})) OR (target = ANY ({{layouts labelled=all}})) THEN
-    label := {{version_of source}};
+    label := {{fact label source}};
     IF NOT {{has_version 13 label}} THEN
       RAISE EXCEPTION USING ERRCODE := '22023',
         MESSAGE := format(
           'uuid must be of version %s with the variant of RFC 9562 to be converted from "%s" to "%s"',
           label, source, target),
         DETAIL := format('It is %s.', id);
-    ELSIF label <> ({{version_of target}}) THEN
-      RETURN overlay(hex, {{version_of target}}, 13)::uuid;
+    ELSIF label <> ({{fact label target}}) THEN
+      RETURN overlay(hex, {{fact label target}}, 13)::uuid;
     END IF;
   END IF;
 

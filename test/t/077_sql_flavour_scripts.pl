@@ -21,7 +21,7 @@ for my $case (
 	[ 'flavour/bodies.sql', qr/::bit/, '::varbit', qr/cannot read ::varbit/ ])
 {
 	my ($file, $from, $to, $error) = @$case;
-	system_or_bail("rm -rf '$copy' && mkdir '$copy' && cp -r '$top/sql' '$copy'");
+	system_or_bail("rm -rf '$copy' && mkdir '$copy' && cp -r '$top/sql' '$top/src' '$copy'");
 	my $text = slurp_file("$copy/sql/$file");
 	$text =~ s/$from/$to/ or BAIL_OUT("nothing to change in $file");
 	unlink "$copy/sql/$file";
@@ -32,7 +32,7 @@ for my $case (
 }
 
 # The scripts are written without PostgreSQL, and are those that are installed.
-system_or_bail("rm -rf '$copy' && mkdir '$copy' && cp -r '$top/sql' '$copy'");
+system_or_bail("rm -rf '$copy' && mkdir '$copy' && cp -r '$top/sql' '$top/src' '$copy'");
 run_commands("$top/doc/managed.md", 'generate', $copy);
 for my $script ('comb.sql', 'comb-tle.sql')
 {
