@@ -1,0 +1,85 @@
+# The queries of doc/faq.md that tell before an installation what random keys cost. Their answers agree with indexes that
+# are built anew, and with those of the same rows with ordered keys.
+use strict;
+use warnings;
+use Comb;
+use Document;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $faq = "$ENV{SANDBOX}/comb/doc/faq.md";
+# Without this, the size of an index would depend on when a checkpoint or a vacuum ran.
+my $node = Comb::start_server('main',
+	settings => "autovacuum = off\nmax_wal_size = 4GB\nshared_preload_libraries = 'pg_stat_statements'");
+my $rows = 200000;
+
+# The tables of the demo, with random and with ordered keys, and such that refer to the first.
+$node->safe_psql('postgres', <<"SQL");
+CREATE TABLE orders (id uuid PRIMARY KEY DEFAULT gen_random_uuid(), number int);
+CREATE TABLE "Ordered" (id uuid PRIMARY KEY, number int);
+CREATE TABLE visits (order_id uuid, number int);
+ALTER TABLE visits ALTER order_id SET STATISTICS 1000;
+CREATE INDEX visits_order ON visits (order_id);
+CREATE INDEX visits_both ON visits (order_id, number);
+CREATE TABLE few (id uuid PRIMARY KEY);
+CREATE TABLE texts (id text PRIMARY KEY);
+CREATE EXTENSION pg_stat_statements;
+INSERT INTO orders (number) SELECT generate_series(1, $rows);
+CHECKPOINT;
+SELECT pg_stat_statements_reset();
+INSERT INTO orders (number) SELECT generate_series(1, 10000);
+CHECKPOINT;
+INSERT INTO "Ordered" SELECT lpad(to_hex(n), 32, '0')::uuid, n FROM generate_series(1, $rows) AS n;
+INSERT INTO visits SELECT id, n FROM orders, generate_series(1, 3) AS n ORDER BY n, random();
+INSERT INTO few SELECT gen_random_uuid() FROM generate_series(1, 100);
+INSERT INTO texts SELECT gen_random_uuid() FROM generate_series(1, 20000);
+ANALYZE;
+SQL
+
+# close_to(GOT, EXPECTED, NAME): tests that a size is right to a tenth.
+sub close_to
+{
+	my ($got, $expected, $name) = @_;
+	cmp_ok(abs($got - $expected), '<', 0.1 * $expected, $name) or diag("$got instead of $expected");
+}
+
+# Returns index => [size, size with ordered keys, percent wasted] in bytes.
+sub answer
+{
+	my ($block) = blocks($faq, 'would-it-help');
+	# Sizes in bytes, to compare them.
+	my $sql = $block->{sql} =~ s/pg_size_pretty\((\w+)(::bigint)?\)/$1$2/gr;
+	isnt($sql, $block->{sql}, 'the query prints sizes');
+	$node->safe_psql('postgres', $block->{sql});
+	return map { my ($index, @rest) = split /\|/; $index => \@rest } split /\n/, $node->safe_psql('postgres', $sql);
+}
+
+my %estimated = answer();
+$node->safe_psql('postgres', 'CREATE EXTENSION pgstattuple');
+my %read = answer();
+is_deeply([ sort keys %$_ ], [qw(orders_pkey visits_both visits_order)], 'the indexes of random keys are listed')
+  for \%estimated, \%read;
+
+$node->safe_psql('postgres', 'REINDEX TABLE orders; REINDEX TABLE visits');
+for my $index (sort keys %estimated)
+{
+	my $built = $node->safe_psql('postgres', "SELECT pg_relation_size('$index')");
+	close_to($estimated{$index}[1], $built, "$index: the size that statistics expect is that of a new index");
+	close_to($read{$index}[1], $built, "$index: so is the size that pgstattuple expects")
+	  if $index ne 'visits_order'; # equal keys share an entry in a new index more often
+	is($estimated{$index}[2], sprintf('%.0f', 100 * (1 - $estimated{$index}[1] / $estimated{$index}[0])),
+		"$index: the percentage is that of the sizes");
+}
+my $ordered = $node->safe_psql('postgres', q{SELECT pg_relation_size('"Ordered_pkey"')});
+close_to($estimated{orders_pkey}[1] / ($rows + 10000), $ordered / $rows, 'ordered keys have an index of that size');
+
+my ($wal) = blocks($faq, 'would-it-help-wal');
+my @inserts = split /\n/, $node->safe_psql('postgres', $wal->{sql});
+my ($random) = grep { /^INSERT INTO orders/ } @inserts;
+my ($sequential) = grep { /^INSERT INTO "Ordered"/ } @inserts;
+my ($of_random, $of_sequential) = map { (split /\|/)[3] } $random, $sequential;
+cmp_ok($of_random, '>', 50, 'random keys write images of pages after a checkpoint');
+cmp_ok($of_sequential, '<', 10, 'ordered keys write few');
+
+$node->stop;
+done_testing();
