@@ -29,6 +29,8 @@ CREATE INDEX ON outbox_xid8_uuid (xid, id);
 
 CREATE UNLOGGED TABLE outbox_lag (reader text, seconds float8) WITH (autovacuum_enabled = off);
 CREATE TABLE outbox_writing AS SELECT true AS writing;
+CREATE TABLE outbox_place (id uuid DEFAULT '00000000-0000-0000-0000-000000000000');
+INSERT INTO outbox_place DEFAULT VALUES;
 
 -- The readers differ in what they read, and in how they find their next place. Two read at most 1,000 rows at a time.
 -- The place of the reader of xid8 is a transaction, and a slot keeps its place itself.
