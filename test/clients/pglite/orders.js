@@ -45,3 +45,17 @@ const plan = await values("EXPLAIN (COSTS OFF) SELECT FROM orders WHERE id < tim
 print('partitions', new Set(plan.join('\n').match(/orders_(past|rest)(?!_)/g)).size);
 print('times', await values(`SELECT bool_and(comb_timestamp(id) BETWEEN now() - interval '1 hour' AND clock_timestamp())
   FROM orders WHERE customer <> 'past'`));
+
+// The log is read below the watermark. The one session of PGlite waits for its own transactions alone.
+await client.exec(`
+  CREATE TABLE orders_log (change uuid PRIMARY KEY DEFAULT comb_uuid(), id uuid);
+  CREATE TRIGGER orders_log AFTER INSERT OR UPDATE OR DELETE ON orders
+  FOR EACH ROW EXECUTE FUNCTION comb_log('orders_log')`);
+await db.delete(orders).where(sql`customer IN ('7', '8')`);
+const entries = `SELECT count(*) FROM orders_log WHERE change < (SELECT comb_watermark())`;
+print('logged', await values(entries));
+await client.transaction(async (tx) => {
+  await tx.query(`DELETE FROM orders WHERE customer = '9'`);
+  print('in the transaction', Object.values((await tx.query(entries)).rows[0]));
+});
+print('after it', await values(entries));
