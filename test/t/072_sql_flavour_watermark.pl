@@ -128,12 +128,41 @@ $_->close for $elsewhere, $sender;
 
 # ---- what a session keeps ------------------------------------------------------------------------------------------
 
-# In REPEATABLE READ, the answer is that of the transaction before.
-$reader->rows('SELECT pg_sleep(0.01)');
-($id) = $other->rows($insert);
-my $repeatable = "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT comb_watermark() > '$id'; COMMIT";
-my $fresh = $session->();
-is(join(' ', map { $fresh->rows($repeatable) } 1, 2), 'f t', 'a session with REPEATABLE READ alone comes on');
+# In REPEATABLE READ and in functions, the answer is that of the transaction before, so the first one of a session is
+# nil. A session that does nothing else comes on, also while others write.
+my $script = PostgreSQL::Test::Utils::tempdir() . '/insert.sql';
+append_to_file($script, 'INSERT INTO events DEFAULT VALUES');
+$node->safe_psql('postgres', 'CREATE FUNCTION in_function() RETURNS uuid LANGUAGE plpgsql AS $$
+	BEGIN RETURN comb_watermark(); END $$');
+my %alone = (
+	'REPEATABLE READ' => [ 'BEGIN ISOLATION LEVEL REPEATABLE READ', 'SELECT comb_watermark()', 'COMMIT' ],
+	'SERIALIZABLE' => [ 'BEGIN ISOLATION LEVEL SERIALIZABLE READ ONLY', 'SELECT comb_watermark()', 'COMMIT' ],
+	'a function' => ['SELECT in_function()']);
+for my $kind (sort keys %alone)
+{
+	my $fresh = $session->();
+	my $poll = sub { return join '', map { $fresh->rows($_) } @{ $alone{$kind} } };
+	is($poll->(), $nil, "a new session with $kind alone has no watermark");
+	my @behind;
+	for (1 .. 3)
+	{
+		($id) = $other->rows($insert);
+		$poll->();
+		push @behind, $id if $poll->() lt $id;
+	}
+	is("@behind", '', "its watermark passes an id in the second transaction after it");
+	my ($rows) = $other->rows('SELECT count(*) FROM events');
+	my $load = IPC::Run::start([ qw(pgbench -n -c 4 -T 600 -f), $script, $node->connstr('postgres') ], '>&', \my $log);
+	$node->poll_query_until('postgres', "SELECT count(*) > $rows + 500 FROM events");
+	($id) = $other->rows($insert);
+	my $polls = 1;
+	$polls++ while $load->pumpable && $poll->() lt $id;
+	ok($load->pumpable, 'it passes an id while others write');
+	note("$kind: $polls transactions");
+	$load->kill_kill;
+	$node->poll_query_until('postgres', q{SELECT count(*) = 0 FROM pg_stat_activity WHERE application_name = 'pgbench'});
+	$fresh->close;
+}
 # A row does not appear below the answer of a snapshot, whatever happens between two calls.
 my $calls = 'SELECT comb_watermark(), count(*) FROM events WHERE id < (SELECT comb_watermark())';
 for my $level ('READ COMMITTED', 'REPEATABLE READ')
@@ -148,7 +177,7 @@ for my $level ('READ COMMITTED', 'REPEATABLE READ')
 		$rows, "$level: all rows below the watermark are visible");
 	$reader->rows('COMMIT; SELECT 1');
 }
-$_->close for $reader, $fresh, $other;
+$_->close for $reader, $other;
 
 # ---- a clock that is set back --------------------------------------------------------------------------------------
 
