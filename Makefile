@@ -49,9 +49,8 @@ $(addprefix $(CURDIR)/,$(rooms)):
 	mkdir -p $@
 
 # One run of the generator writes all of them.
-$(firstword $(DATA_built)): $(addprefix $(here)sql/,comb--$(EXTVERSION).sql \
-  flavour/bodies.sql flavour/layouts.sql flavour/steps.sql flavour/generate) \
-  $(addprefix $(here)src/core/comb/,layout.hpp encoding.hpp)
+$(firstword $(DATA_built)): $(addprefix $(here)sql/,comb--$(EXTVERSION).sql flavour/generate) \
+  $(wildcard $(here)sql/flavour/*.sql) $(addprefix $(here)src/core/comb/,layout.hpp encoding.hpp)
 	$(here)sql/flavour/generate $(EXTVERSION) $(@D)
 $(wordlist 2,99,$(DATA_built)): $(firstword $(DATA_built)) ;
 

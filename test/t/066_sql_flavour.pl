@@ -40,7 +40,10 @@ CREATE TABLE by_shard_1 PARTITION OF by_shard (PRIMARY KEY (id)) FOR VALUES IN (
 INSERT INTO by_shard SELECT hot_uuid(n) FROM generate_series(1, 10) AS n;
 ALTER TABLE orders ADD changed uuid, ADD until uuid DEFAULT comb_watermark('1 hour');
 CREATE TRIGGER changed BEFORE INSERT OR UPDATE ON orders FOR EACH ROW EXECUTE FUNCTION comb_touch('changed');
+CREATE TABLE orders_log (change uuid PRIMARY KEY DEFAULT comb_uuid(), id uuid);
+CREATE TRIGGER logged AFTER INSERT OR UPDATE OR DELETE ON orders FOR EACH ROW EXECUTE FUNCTION comb_log('orders_log');
 CREATE VIEW settled AS SELECT id FROM orders WHERE id < (SELECT comb_watermark());
+CREATE VIEW settled_hot AS SELECT hot FROM orders WHERE hot < hot_watermark('1 second') AND hot < hot_watermark();
 CREATE VIEW novembers AS SELECT id, comb_timestamp_micros(id), hot \@# 7 AS seven, id <@ during AS inside FROM orders
     WHERE id BETWEEN timestamptz '2025-11-01' AND timestamptz '2025-11-03';
 GRANT SELECT ON orders TO reader;
@@ -75,6 +78,21 @@ SQL
 	like($err, qr/violates check constraint/, "$name: a constraint refuses a wrong row");
 }
 
+# uses(DATABASE): returns the OIDs of defaults, views, triggers and the like, and of the functions, operators and types
+# that they use.
+sub uses
+{
+	my ($name) = @_;
+	return [ split /\n/, $node->safe_psql($name, <<'SQL') ];
+SELECT d.classid::regclass, d.objid, d.objsubid, d.refclassid::regclass, d.refobjid FROM pg_depend AS d
+WHERE d.classid IN ('pg_attrdef'::regclass, 'pg_class'::regclass, 'pg_constraint'::regclass, 'pg_policy'::regclass,
+                    'pg_rewrite'::regclass, 'pg_trigger'::regclass)
+      AND d.refclassid IN ('pg_operator'::regclass, 'pg_proc'::regclass, 'pg_type'::regclass)
+      AND d.objid >= 16384 AND d.refobjid >= 16384
+ORDER BY d
+SQL
+}
+
 my %fresh = map { $_ => fresh_catalog($_) } 'public', 'comb';
 
 # functions(DATABASE): returns the names of comb's functions by their OIDs.
@@ -96,11 +114,15 @@ my ($create) = blocks($managed, 'sql-flavour');
 $node->safe_psql($database, $create->{sql}, @as_owner);
 use_comb($database, 'public');
 my $before = contents($database);
+my $uses = uses($database);
+is(join(' ', sort keys %{ { map { s/\|.*//r => 1 } @$uses } }),
+	'pg_attrdef pg_class pg_constraint pg_policy pg_rewrite pg_trigger', 'objects of each kind use comb');
 my %functions = functions($database);
 my ($status, $out, $err) = $node->psql($database, 'ALTER EXTENSION comb UPDATE', @as_owner);
 like($err, qr/readers could miss rows/, 'a move in one transaction is refused');
 $node->safe_psql($database, $update, @as_owner);
 is_deeply(catalog($database), $fresh{public}, 'updated: the catalog is that of a new installation');
+is_deeply(uses($database), $uses, 'updated: what uses comb keeps its OIDs, and uses the same ones');
 moved_as_it_was($database, $before);
 delete @functions{ keys %{ { functions($database) } } };
 is_deeply([ sort values %functions ],
@@ -186,6 +208,7 @@ is($node->safe_psql($database, 'SELECT comb_uuid() IS NOT NULL', @as_owner),
 	't', 'comb.sql: comb_uuid() is on the search path');
 $node->safe_psql($database, "ALTER DATABASE $database RESET search_path");
 $before = contents($database);
+$uses = uses($database);
 my ($adopt) = map { $_->{sql} } blocks($managed, 'adopt');
 my $update_adopted;
 ($status, $out, $err) = $node->psql($database, $adopt, @as_owner, on_error_stop => 1);
@@ -198,6 +221,7 @@ for my $adopted ($database, 'moved')
 {
 	$node->safe_psql($adopted, $adopt);
 	is_deeply(catalog($adopted), $fresh{comb}, "$adopted: the catalog is that of a new installation");
+	is_deeply(uses($adopted), $uses, "$adopted: what uses comb keeps its OIDs") if $adopted eq $database;
 	moved_as_it_was($adopted, $before);
 }
 ($adopt, $update_adopted) = $adopt =~ /^(.*?;)(.*)/s;
