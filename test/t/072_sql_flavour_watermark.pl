@@ -71,6 +71,10 @@ my ($status, $out, $err) = $standby->psql('postgres', 'SELECT comb_watermark()')
 like($err, qr/recovery is in progress/, 'comb_watermark() raises an error on a standby');
 is($standby->safe_psql('postgres', 'SELECT CASE WHEN NOT pg_is_in_recovery() THEN comb_watermark() END IS NULL'),
 	't', 'it raises none there in a branch that is not taken');
+$standby->promote;
+is($standby->safe_psql('postgres', "INSERT INTO events DEFAULT VALUES;
+	SELECT count(*) FROM events WHERE id < (SELECT comb_watermark())"),
+	'1', 'after a failover it returns a watermark');
 $standby->stop;
 
 # ---- what holds it back --------------------------------------------------------------------------------------------

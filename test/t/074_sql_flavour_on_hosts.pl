@@ -1,4 +1,4 @@
-# What doc/managed.md says of monitoring, another host and removal, without superuser rights.
+# What doc/managed.md says of privileges, monitoring, another host and removal, without superuser rights.
 use strict;
 use warnings;
 use Comb;
@@ -11,7 +11,7 @@ my $doc = "$ENV{SANDBOX}/comb/doc";
 chomp(my $scripts = `$ENV{PG_CONFIG} --sharedir`);
 my $node = Comb::start_server('main', initdb => ['--encoding=UTF8'], settings => 'fsync = off');
 $node->safe_psql('postgres', 'CREATE ROLE owner LOGIN;
-	CREATE ROLE monitor LOGIN IN ROLE pg_monitor, pg_signal_backend');
+	CREATE ROLE monitor LOGIN IN ROLE pg_monitor, pg_signal_backend; CREATE ROLE app LOGIN');
 
 sub as { return (extra_params => [ '-U', $_[0] ]) }
 
@@ -37,16 +37,29 @@ CREATE TABLE by_time (id uuid CHECK (id >= timestamptz '2020-01-01'));
 INSERT INTO orders DEFAULT VALUES;
 SQL
 
+# ---- privileges --------------------------------------------------------------------------------------------------
+
+$node->safe_psql('old', 'GRANT SELECT, INSERT ON orders TO app', as('owner'));
+$node->safe_psql('old', 'INSERT INTO orders DEFAULT VALUES', as('app'));
+my $read = 'SELECT count(*) FROM orders WHERE id < (SELECT comb_watermark())';
+my ($status, $out, $err) = $node->psql('old', $read, as('app'));
+like($err, qr/permission denied to see/, 'an application makes ids, but does not get the watermark');
+my ($grant) = map { $_->{sql} } blocks("$doc/managed.md", 'grant');
+$node->safe_psql('old', $grant);
+is($node->safe_psql('old', $read, as('app')), '2', 'it gets the watermark after the GRANT of the page');
+
 # ---- monitoring --------------------------------------------------------------------------------------------------
 
 my ($metrics) = slurp_file("$doc/operations.md") =~ /query: >\n(.*?)\n  metrics/s;
 my ($holders) = map { $_->{sql} } grep { $_->{sql} =~ /comb_watermark_holders/ } blocks("$doc/operations.md", '');
+my ($list) = map { $_->{sql} } blocks("$doc/managed.md", 'holders');
 my $writer = Session->new($node->connstr('old') . ' user=owner');
 $writer->rows('BEGIN; INSERT INTO orders DEFAULT VALUES RETURNING id');
 my ($pid) = $writer->rows('SELECT pg_backend_pid()');
 like($node->safe_psql('old', $metrics, as('monitor')), qr/^0\|0\|0\|\d+(\.\d+)?(e-\d+)?$/, 'the metrics work');
 like($node->safe_psql('old', $holders, as('monitor')), qr/^$pid\|\|[\d:.]+\|owner\|idle in transaction\|/,
 	'the query of who holds the watermark back shows the transaction');
+like($node->safe_psql('old', $list, as('monitor')), qr/^$pid\|[^|]+\|$/, 'the list of these transactions shows it, too');
 is($node->safe_psql('old', "SELECT pg_terminate_backend($pid, 60000)", as('monitor')), 't', 'it can be ended');
 is($node->safe_psql('old', $holders, as('monitor')), '', 'nobody holds the watermark back any more');
 
@@ -83,7 +96,7 @@ SQL
 is($node->safe_psql('new', $uses, as('owner')), '', 'nothing uses comb');
 my ($drop) = slurp_file("$doc/managed.md") =~ /`(DROP SCHEMA comb CASCADE)`/;
 $node->safe_psql('new', $drop, as('owner'));
-is($node->safe_psql('new', <<'SQL', as('owner')), '4|4|3', 'the rows stay, and new ones are inserted');
+is($node->safe_psql('new', <<'SQL', as('owner')), '5|5|4', 'the rows stay, and new ones are inserted');
 INSERT INTO orders DEFAULT VALUES;
 SELECT count(*), count(DISTINCT id), count(at) FROM orders;
 SQL
