@@ -104,8 +104,10 @@ class session {
     }
     if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK) {
       const char* state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+      // While a function moves to the library, PL/pgSQL can read the name of its C symbol as its body. Connects again.
+      const bool is_moving = flavour && state != nullptr && std::strcmp(state, "42601") == 0;
       const bool ended =
-          state == nullptr || std::strncmp(state, "57P", 3) == 0 || PQstatus(connection_) != CONNECTION_OK;
+          state == nullptr || std::strncmp(state, "57P", 3) == 0 || is_moving || PQstatus(connection_) != CONNECTION_OK;
       const bool by_guard = state != nullptr && std::strcmp(state, "23514") == 0;
       PQclear(result);
       if (ended) throw disconnected();
