@@ -59,7 +59,7 @@ my ($pid) = $writer->rows('SELECT pg_backend_pid()');
 like($node->safe_psql('old', $metrics, as('monitor')), qr/^0\|0\|0\|\d+(\.\d+)?(e-\d+)?$/, 'the metrics work');
 like($node->safe_psql('old', $holders, as('monitor')), qr/^$pid\|\|[\d:.]+\|owner\|idle in transaction\|/,
 	'the query of who holds the watermark back shows the transaction');
-like($node->safe_psql('old', $list, as('monitor')), qr/^$pid\|[^|]+\|$/, 'the list of these transactions shows it, too');
+like($node->safe_psql('old', $list, as('monitor')), qr/^$pid\|[^|]+\|$/, 'the list of these transactions does, too');
 is($node->safe_psql('old', "SELECT pg_terminate_backend($pid, 60000)", as('monitor')), 't', 'it can be ended');
 is($node->safe_psql('old', $holders, as('monitor')), '', 'nobody holds the watermark back any more');
 
