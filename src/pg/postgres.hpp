@@ -15,11 +15,13 @@ extern "C" {
 #include <access/relation.h>
 #include <access/stratnum.h>
 #include <access/table.h>
+#include <access/tableam.h>
 #include <access/transam.h>
 #include <access/twophase.h>
 #include <access/xact.h>
 #include <access/xlog.h>
 #include <access/xlogrecovery.h>
+#include <catalog/index.h>
 #include <catalog/namespace.h>
 #include <catalog/partition.h>
 #include <catalog/pg_am.h>
@@ -167,6 +169,15 @@ inline void pretend_one_table(RestrictInfo* condition, int table) {
   condition->clause_relids = bms_make_singleton(table);
 #if PG_VERSION_NUM >= 160000
   condition->num_base_rels = 1;
+#endif
+}
+
+// Whether a role may execute a function.
+inline bool may_execute(Oid function, Oid role) {
+#if PG_VERSION_NUM >= 160000
+  return object_aclcheck(ProcedureRelationId, function, role, ACL_EXECUTE) == ACLCHECK_OK;
+#else
+  return pg_proc_aclcheck(function, role, ACL_EXECUTE) == ACLCHECK_OK;
 #endif
 }
 

@@ -2,18 +2,9 @@
 CREATE ROLE regress_comb_owner;
 CREATE ROLE regress_comb_writer;
 CREATE ROLE regress_comb_other;
-CREATE FUNCTION try(statement text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-    message text;
-    detail text;
-    hint text;
-BEGIN
-    EXECUTE statement;
-    RETURN 'no error';
-EXCEPTION WHEN OTHERS THEN
-    GET STACKED DIAGNOSTICS message = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
-    RETURN concat_ws(E'\n', SQLSTATE || ': ' || message, nullif(detail, ''), nullif(hint, ''));
-END $$;
+\getenv folder PG_ABS_SRCDIR
+\set file :folder '/include/outcome.sql'
+\i :file
 CREATE SCHEMA shop AUTHORIZATION regress_comb_owner;
 CREATE SCHEMA logs AUTHORIZATION regress_comb_owner;
 CREATE SCHEMA other AUTHORIZATION regress_comb_other;
@@ -33,8 +24,8 @@ SET ROLE regress_comb_writer;
 SET search_path = shop, public;
 INSERT INTO orders VALUES (1, 1);
 SELECT current_user, current_setting('search_path') AS search_path;
-SELECT try('INSERT INTO orders VALUES (-1, 1)') LIKE '23514%' AS refused;
-SELECT current_user, current_setting('search_path') AS search_path, try('SELECT FROM logs.orders_log') AS denied;
+SELECT outcome('INSERT INTO orders VALUES (-1, 1)') LIKE '23514%' AS refused;
+SELECT current_user, current_setting('search_path') AS search_path, outcome('SELECT FROM logs.orders_log') AS denied;
 RESET search_path;
 RESET ROLE;
 SELECT who, path, id FROM logs.orders_log;
@@ -50,11 +41,11 @@ END $$;
 CREATE TRIGGER take AFTER INSERT ON logs.orders_log FOR EACH ROW EXECUTE FUNCTION logs.take();
 RESET ROLE;
 \t \a
-SELECT try('INSERT INTO shop.orders VALUES (2, 1)');
+SELECT outcome('INSERT INTO shop.orders VALUES (2, 1)');
 DROP TRIGGER take ON logs.orders_log;
 CREATE CONSTRAINT TRIGGER take AFTER INSERT ON logs.orders_log DEFERRABLE INITIALLY DEFERRED
 FOR EACH ROW EXECUTE FUNCTION logs.take();
-SELECT try('INSERT INTO shop.orders VALUES (2, 1)');
+SELECT outcome('INSERT INTO shop.orders VALUES (2, 1)');
 DROP TRIGGER take ON logs.orders_log;
 
 -- A function in a default of the log does not see what the writer has put into the search_path.
@@ -69,20 +60,68 @@ INSERT INTO shop.orders VALUES (3, 1);
 RESET search_path;
 SELECT name FROM logs.orders_log WHERE id = 3;
 
+-- Nor do the functions that an index of the log calls: in an expression, and to compare keys.
+CREATE TABLE logs.plain_log (change uuid PRIMARY KEY DEFAULT comb_uuid(), id int);
+ALTER TABLE logs.plain_log OWNER TO regress_comb_owner;
+CREATE TABLE shop.plain (id int);
+CREATE TRIGGER logged AFTER INSERT ON shop.plain FOR EACH ROW EXECUTE FUNCTION comb_log('logs.plain_log');
+CREATE FUNCTION logs.note() RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+    RAISE 'as %, in %', current_user, current_setting('search_path');
+END $$;
+CREATE FUNCTION logs.noted(int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN RETURN logs.note(); END $$;
+CREATE FUNCTION logs.compare(int, int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN RETURN logs.note(); END $$;
+CREATE OPERATOR CLASS logs.own_ops FOR TYPE int USING btree AS FUNCTION 1 logs.compare(int, int);
+CREATE TYPE logs.own AS (n int);
+CREATE FUNCTION logs.compare(logs.own, logs.own) RETURNS int IMMUTABLE LANGUAGE plpgsql
+AS $$ BEGIN RETURN logs.note(); END $$;
+CREATE OPERATOR CLASS logs.own_type_ops DEFAULT FOR TYPE logs.own USING btree
+AS FUNCTION 1 logs.compare(logs.own, logs.own);
+CREATE TABLE shop.own (id logs.own[]);
+CREATE TABLE logs.own_log (change uuid DEFAULT comb_uuid(), id logs.own[]);
+ALTER TABLE logs.own_log OWNER TO regress_comb_owner;
+CREATE TRIGGER logged AFTER INSERT ON shop.own FOR EACH ROW EXECUTE FUNCTION comb_log('logs.own_log');
+INSERT INTO shop.own VALUES ('{(1)}');
+CREATE INDEX ON logs.own_log (id);
+INSERT INTO shop.plain VALUES (1);
+SET search_path = shop, public;
+SELECT outcome('INSERT INTO own VALUES (''{(2)}'')') FROM generate_series(1, 2);
+CREATE INDEX by_class ON logs.plain_log (id logs.own_ops);
+SELECT outcome('INSERT INTO plain VALUES (2)') FROM generate_series(1, 2);
+DROP INDEX logs.by_class;
+TRUNCATE logs.plain_log;
+CREATE INDEX by_expression ON logs.plain_log (logs.noted(id));
+SELECT outcome('INSERT INTO plain VALUES (2)') FROM generate_series(1, 2);
+DROP INDEX logs.by_expression;
+RESET search_path;
+
+-- The owner of the log needs INSERT on it, and EXECUTE on the function that makes ids. Its policies hold if forced.
+SELECT outcome('INSERT INTO shop.plain VALUES (3)');
+REVOKE INSERT ON logs.plain_log FROM regress_comb_owner;
+SELECT outcome('INSERT INTO shop.plain VALUES (4)') FROM generate_series(1, 2);
+GRANT INSERT ON logs.plain_log TO regress_comb_owner;
+REVOKE EXECUTE ON FUNCTION comb_uuid() FROM PUBLIC;
+SELECT outcome('INSERT INTO shop.plain VALUES (5)') FROM generate_series(1, 2);
+GRANT EXECUTE ON FUNCTION comb_uuid() TO PUBLIC;
+SELECT outcome('INSERT INTO shop.plain VALUES (6)');
+ALTER TABLE logs.plain_log ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+SELECT outcome('INSERT INTO shop.plain VALUES (7)') FROM generate_series(1, 2);
+SELECT array_agg(id ORDER BY change) FROM logs.plain_log;
+
 -- The owner of a table needs INSERT on the log, also that of a partition, with a trigger of its own or of the table.
 SET ROLE regress_comb_other;
 CREATE TABLE shop.notes (id int);
 CREATE TRIGGER logged AFTER INSERT ON shop.notes FOR EACH ROW EXECUTE FUNCTION comb_log('logs.orders_log');
-SELECT try('INSERT INTO shop.notes VALUES (4)');
+SELECT outcome('INSERT INTO shop.notes VALUES (4)');
 RESET ROLE;
 GRANT USAGE ON SCHEMA logs TO regress_comb_other;
-SELECT try('INSERT INTO shop.notes VALUES (4)');
+SELECT outcome('INSERT INTO shop.notes VALUES (4)');
 ALTER TABLE shop.orders_1 OWNER TO regress_comb_other;
-SELECT try('INSERT INTO shop.orders VALUES (4, 1)');
+SELECT outcome('INSERT INTO shop.orders VALUES (4, 1)');
 GRANT INSERT ON logs.orders_log TO regress_comb_other;
-SELECT try('INSERT INTO shop.orders VALUES (5, 1)');
+SELECT outcome('INSERT INTO shop.orders VALUES (5, 1)');
 SET ROLE regress_comb_other;
-SELECT try('INSERT INTO shop.notes VALUES (6)');
+SELECT outcome('INSERT INTO shop.notes VALUES (6)');
 RESET ROLE;
 SELECT string_agg(concat_ws(' ', id, who), ', ' ORDER BY change) FROM logs.orders_log WHERE id > 3;
 
@@ -101,20 +140,20 @@ END $$;
 CREATE DOMAIN other.id AS int CHECK (other.check_key(value));
 CREATE TABLE shop.casts (id other.key);
 CREATE TRIGGER logged AFTER INSERT ON shop.casts FOR EACH ROW EXECUTE FUNCTION comb_log('logs.orders_log');
-SELECT try('INSERT INTO shop.casts VALUES (ROW(7))');
+SELECT outcome('INSERT INTO shop.casts VALUES (ROW(7))');
 CREATE TABLE shop.checked (id other.id);
 CREATE TRIGGER logged AFTER INSERT ON shop.checked FOR EACH ROW EXECUTE FUNCTION comb_log('logs.orders_log');
-SELECT try('INSERT INTO shop.checked VALUES (8)');
+SELECT outcome('INSERT INTO shop.checked VALUES (8)');
 RESET ROLE;
 
 -- Row level security of the log, if it is forced on its owner, raises an error. It hides no entry.
 ALTER TABLE logs.orders_log ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 SET ROLE regress_comb_writer;
-SELECT try('INSERT INTO shop.orders VALUES (9, 1)');
+SELECT outcome('INSERT INTO shop.orders VALUES (9, 1)');
 RESET ROLE;
 ALTER TABLE logs.orders_log NO FORCE ROW LEVEL SECURITY;
 SET ROLE regress_comb_writer;
-SELECT try('INSERT INTO shop.orders VALUES (9, 1)');
+SELECT outcome('INSERT INTO shop.orders VALUES (9, 1)');
 RESET ROLE;
 \t \a
 
@@ -134,7 +173,7 @@ INSERT INTO logs.many SELECT n, n FROM generate_series(1, 50) AS n;
 TABLE plans;
 
 SET client_min_messages = warning;
-DROP FUNCTION try;
+DROP FUNCTION outcome;
 DROP SCHEMA shop, logs, other CASCADE;
 DROP FUNCTION public.who;
 DROP ROLE regress_comb_owner, regress_comb_writer, regress_comb_other;

@@ -13,6 +13,9 @@
 // is written as the owner of the log, because the log's defaults, constraints and triggers can call any function. So
 // that nobody else chooses what these do, keys are passed without casts and domains, the search_path is fixed, and no
 // trigger can be deferred until the user is another one again.
+//
+// Entries of a plain log (plain_log.hpp) are inserted without SPI.
+#include "plain_log.hpp"
 #include "postgres.hpp"
 #include "trigger.hpp"
 
@@ -20,21 +23,34 @@ namespace comb::pg {
 
 namespace {
 
-// The statement that inserts an entry. A session keeps one for each log.
+// The log's column with the id of the change, and the function that is its default.
+struct change_column {
+  int number;
+  Oid make;
+};
+
+// The statement that inserts an entry. A session keeps one for each log. The plan is invalid after the log has changed.
 struct log_insert {
   Oid log;
   char* text;
   SPIPlanPtr plan;
+  change_column change;
+  bool is_plain;
 };
 
 HTAB* log_inserts = nullptr;
 
 // What the rows of a table, or of a partition, need in one statement.
 struct log_writer {
+  Oid log;
   Oid owner;  // of the log
   SPIPlanPtr insert;
+  bool is_plain;
+  int change;  // in the log, as `places`
+  FmgrInfo make_change;
   int count;      // of the key's columns
   int* columns;   // in the table
+  int* places;    // in the log
   Oid* types;     // in the log
   Datum* entry;   // the key that is written
   char* is_null;  // in the form of SPI: 'n' or ' '
@@ -87,20 +103,20 @@ void check_log(Relation table, Relation log) {
   if (reason != nullptr) refuse(table, log, ERRCODE_WRONG_OBJECT_TYPE, reason);
 }
 
-// Whether the default of a column is comb_uuid() or comb_uuid_v7(), which are in one schema with comb_log().
-bool makes_change(Relation log, int column, Oid comb_log) {
-  if (!TupleDescAttr(log->rd_att, column - 1)->atthasdef) return false;
-  const Node* value = build_column_default(log, column);
-  if (value == nullptr || !IsA(value, FuncExpr) || as<FuncExpr>(value)->args != NIL) return false;
-  const Oid function = as<FuncExpr>(value)->funcid;
+// Whether a function is comb_uuid() or comb_uuid_v7(), which are in one schema with comb_log().
+bool makes_change(Oid function, Oid comb_log) {
   const char* name = get_func_name(function);
   return get_func_namespace(function) == get_func_namespace(comb_log) &&
          (strcmp(name, "comb_uuid") == 0 || strcmp(name, "comb_uuid_v7") == 0);
 }
 
-void check_change(Relation table, Relation log, Oid comb_log) {
+change_column find_change(Relation table, Relation log, Oid comb_log) {
   for (int column = 1; column <= log->rd_att->natts; ++column) {
-    if (makes_change(log, column, comb_log)) return;
+    if (!TupleDescAttr(log->rd_att, column - 1)->atthasdef) continue;
+    const Node* value = build_column_default(log, column);
+    if (value == nullptr || !IsA(value, FuncExpr) || as<FuncExpr>(value)->args != NIL) continue;
+    const Oid function = as<FuncExpr>(value)->funcid;
+    if (makes_change(function, comb_log)) return {column, function};
   }
   refuse(table, log, ERRCODE_WRONG_OBJECT_TYPE, "A log must have a column of type uuid with the default comb_uuid().");
 }
@@ -127,6 +143,7 @@ void add_column(Relation table, Relation log, const FormData_pg_attribute* to, l
   if (from->attgenerated == 'v')
     refuse(table, log, ERRCODE_WRONG_OBJECT_TYPE, psprintf("Column \"%s\" of the key is a virtual column.", name));
   w->columns[w->count] = number;
+  w->places[w->count] = to->attnum - 1;
   w->types[w->count++] = type;
 }
 
@@ -179,13 +196,33 @@ bool is_of(const log_insert& kept, const char* text, const log_writer& w) {
   return true;
 }
 
+// Fixes the search_path, and returns what ends that. An error ends it as well.
+int begin_spi() {
+  SPI_connect();
+  const int level = NewGUCNestLevel();
+  set_config_option("search_path", "pg_catalog, pg_temp", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+  return level;
+}
+
+void end_spi(int level) {
+  AtEOXact_GUC(true, level);
+  SPI_finish();
+}
+
 // A plan for other columns is not freed, because a statement that is not over may have it.
 void prepare_insert(const char* text, const log_writer& w, log_insert* kept) {
+  const int level = begin_spi();
   const SPIPlanPtr plan = SPI_prepare_cursor(text, w.count, w.types, CURSOR_OPT_GENERIC_PLAN);
   if (plan == nullptr) elog(ERROR, "SPI_prepare_cursor failed: %s", SPI_result_code_string(SPI_result));
   kept->text = MemoryContextStrdup(TopMemoryContext, text);
   SPI_keepplan(plan);
   kept->plan = plan;
+  end_spi(level);
+}
+
+// What the executor would check when it starts. If that fails, SPI raises the error.
+bool may_insert(Oid log, Oid owner, Oid make_change) {
+  return pg_class_aclcheck(log, owner, ACL_INSERT) == ACLCHECK_OK && may_execute(make_change, owner);
 }
 
 // Called as the owner of the table: once for each statement, and again if it changes the log, because that makes the
@@ -201,17 +238,25 @@ log_writer* find_writer(const TriggerData& call, FmgrInfo* function) {
     return MemoryContextAllocZero(function->fn_mcxt, size * most);
   };
   auto* w = static_cast<log_writer*>(MemoryContextAllocZero(function->fn_mcxt, sizeof(log_writer)));
+  w->log = RelationGetRelid(log);
   w->owner = log->rd_rel->relowner;
   w->columns = static_cast<int*>(keep(sizeof(int)));
+  w->places = static_cast<int*>(keep(sizeof(int)));
   w->types = static_cast<Oid*>(keep(sizeof(Oid)));
   w->entry = static_cast<Datum*>(keep(sizeof(Datum)));
   w->is_null = static_cast<char*>(keep(1));
   const char* text = find_key(table, log, w);
-  auto& kept = kept_insert(RelationGetRelid(log));
+  auto& kept = kept_insert(w->log);
   const bool is_known = is_of(kept, text, *w);
-  if (!is_known || !SPI_plan_is_valid(kept.plan)) check_change(table, log, function->fn_oid);
+  if (!is_known || !SPI_plan_is_valid(kept.plan)) {
+    kept.change = find_change(table, log, function->fn_oid);
+    kept.is_plain = is_plain(log, w->count + 1);
+  }
   if (!is_known) prepare_insert(text, *w, &kept);
   w->insert = kept.plan;
+  w->is_plain = kept.is_plain && may_insert(w->log, w->owner, kept.change.make);
+  w->change = kept.change.number - 1;
+  fmgr_info_cxt(kept.change.make, &w->make_change, function->fn_mcxt);
   relation_close(log, NoLock);
   return w;
 }
@@ -223,14 +268,40 @@ void read_key(HeapTuple row, TupleDesc columns, log_writer* w) {
   memset(w->is_null, is_mark ? 'n' : ' ', static_cast<std::size_t>(w->count));
 }
 
-void write_entry(const TriggerData& call, HeapTuple row, log_writer* w) {
-  read_key(row, call.tg_relation->rd_att, w);
+void insert_plain_entry(log_writer* w) {
+  const Relation log = relation_open(w->log, NoLock);
+  TupleTableSlot* row = MakeSingleTupleTableSlot(log->rd_att, &TTSOpsVirtual);
+  memset(row->tts_isnull, true, static_cast<std::size_t>(log->rd_att->natts));
+  row->tts_values[w->change] = FunctionCall0Coll(&w->make_change, InvalidOid);
+  row->tts_isnull[w->change] = false;
+  for (int i = 0; i < w->count; ++i) {
+    row->tts_values[w->places[i]] = w->entry[i];
+    row->tts_isnull[w->places[i]] = w->is_null[i] == 'n';
+  }
+  insert_plainly(log, row);
+  ExecDropSingleTupleTableSlot(row);
+  relation_close(log, NoLock);
+}
+
+void insert_entry(const TriggerData& call, log_writer* w) {
+  const int level = begin_spi();
   const int result = SPI_execute_plan(w->insert, w->entry, w->is_null, false, 0);
   if (result != SPI_OK_INSERT) elog(ERROR, "SPI_execute_plan failed: %s", SPI_result_code_string(result));
   if (SPI_processed != 1)
     ereport(ERROR, errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
             errmsg("an entry of the log of table \"%s\" was not written", RelationGetRelationName(call.tg_relation)),
             errdetail("A trigger of the log has returned NULL."));
+  end_spi(level);
+}
+
+// After the log has changed, SPI makes the plan valid again.
+void write_entry(const TriggerData& call, HeapTuple row, log_writer* w) {
+  read_key(row, call.tg_relation->rd_att, w);
+  if (w->is_plain && SPI_plan_is_valid(w->insert) && !XactReadOnly) {
+    insert_plain_entry(w);
+  } else {
+    insert_entry(call, w);
+  }
 }
 
 // Whether two rows have the same key in all bits: readers can tell keys apart that are equal, such as 1.0 and 1.00.
@@ -282,12 +353,9 @@ COMB_FUNCTION(comb_log) {
   const bool is_update = TRIGGER_FIRED_BY_UPDATE(call.tg_event);
   if (is_update && changes_nothing(call)) return Datum{0};
 
-  SPI_connect();
   Oid user;
   int context;
   GetUserIdAndSecContext(&user, &context);
-  const int settings = NewGUCNestLevel();
-  set_config_option("search_path", "pg_catalog, pg_temp", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
   void*& kept = fcinfo->flinfo->fn_extra;
   if (kept == nullptr || !SPI_plan_is_valid(as<log_writer>(kept)->insert)) {
     become(call.tg_relation->rd_rel->relowner, context);
@@ -299,8 +367,6 @@ COMB_FUNCTION(comb_log) {
   write_entry(call, call.tg_trigtuple, w);
   if (is_update && !have_same_key(call, *w)) write_entry(call, call.tg_newtuple, w);
   SetUserIdAndSecContext(user, context);
-  AtEOXact_GUC(true, settings);
-  SPI_finish();
   return Datum{0};
 }
 
