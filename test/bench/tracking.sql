@@ -24,7 +24,7 @@ FROM ways, (VALUES ('hot'), ('indexed')) AS k (kind), format('%s_%s', way, kind)
     (5, format('CREATE TRIGGER tracks ' || trigger, name))) AS s (n, step)
 WHERE step IS NOT NULL ORDER BY name, n \gexec
 
--- Fills the log, and forgets all entries. Returns the bytes that one takes, and the nanoseconds in which it is forgotten.
+-- Fills the log, and forgets all entries. Returns the bytes that an entry takes, and the nanoseconds to forget it.
 CREATE FUNCTION forget(entries int, OUT bytes float8, OUT ns float8) LANGUAGE plpgsql AS $$
 DECLARE
     start timestamptz;

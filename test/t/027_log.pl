@@ -51,6 +51,37 @@ my $place = $node->safe_psql('postgres', 'SELECT change FROM stock_changes ORDER
 $node->safe_psql('postgres', of_stock('RETURNING change') =~ s/interval '7 days'/interval '0'/r);
 is(read_from($nil) . read_from($place), 'mark', 'forgetting leaves a mark for readers that were not up to date');
 
+# ---- a log with partitions -----------------------------------------------------------------------------------------
+
+# forget_day(MARK): makes a log of two partitions with an entry each, drops the first, and runs a statement in the same
+# transaction. Returns what a reader finds that has read nothing, and one that has read all.
+sub forget_day
+{
+	my ($mark) = @_;
+	$node->safe_psql('postgres', q{
+		DROP TABLE IF EXISTS days, days_log;
+		CREATE TABLE days (id int);
+		CREATE TABLE days_log (change uuid DEFAULT comb_uuid(), id int) PARTITION BY RANGE (change);
+		CREATE TABLE days_log_1 PARTITION OF days_log FOR VALUES FROM (MINVALUE) TO (MAXVALUE);
+		CREATE TRIGGER days_log AFTER INSERT OR UPDATE OR DELETE ON days
+		FOR EACH ROW EXECUTE FUNCTION comb_log('days_log');
+		INSERT INTO days VALUES (1)});
+	my $midnight = $node->safe_psql('postgres', 'SELECT comb_uuid()');
+	$node->safe_psql('postgres', "
+		ALTER TABLE days_log DETACH PARTITION days_log_1;
+		ALTER TABLE days_log ATTACH PARTITION days_log_1 FOR VALUES FROM (MINVALUE) TO ('$midnight');
+		CREATE TABLE days_log_2 PARTITION OF days_log FOR VALUES FROM ('$midnight') TO (MAXVALUE);
+		INSERT INTO days VALUES (2)");
+	my $all = $node->safe_psql('postgres', 'SELECT change FROM days_log ORDER BY change DESC LIMIT 1');
+	$node->safe_psql('postgres', "BEGIN; DROP TABLE days_log_1; " . $mark =~ s/:midnight/'$midnight'/r . '; COMMIT');
+	my $find = "SELECT coalesce(id::text, 'mark') FROM days_log WHERE change < comb_watermark() AND change >";
+	return map { $node->safe_psql('postgres', "$find '$_' ORDER BY change") } $nil, $all;
+}
+my ($new, $old) = forget_day('INSERT INTO days_log (change) VALUES (:midnight)');
+is($new, "mark\n2", 'a mark at the start of the next partition tells readers that a partition was dropped');
+is($old, '', 'a reader that has read the dropped partition is not told');
+is((forget_day('SELECT'))[0], '2', 'without the mark, readers lose what was in the partition');
+
 # ---- dump and restore ----------------------------------------------------------------------------------------------
 
 $node->safe_psql('postgres', "INSERT INTO stock VALUES ('dumped', 3, 9)");
@@ -102,6 +133,12 @@ $node->poll_query_until('subscriber', "SELECT count(*) > 0 FROM stock_log WHERE 
 is($node->safe_psql('subscriber', 'SELECT place, part FROM stock_log ORDER BY change OFFSET 3'),
 	"old|0\neast|0\nwest|2\n|\nend|4", 'what is applied is logged, TRUNCATE as well');
 $node->safe_psql('subscriber', 'DROP SUBSCRIPTION stock');
+
+# ---- untracking ----------------------------------------------------------------------------------------------------
+
+$node->safe_psql('restored', of_stock('DROP TRIGGER') . "INSERT INTO stock VALUES ('untracked', 6, 1)");
+is($node->safe_psql('restored', "SELECT count(*) FROM pg_class WHERE relname LIKE 'stock\_%' AND relname <> 'stock_pkey'"),
+	'0', 'a table is untracked by the statements of the document');
 
 # ---- what is refused -----------------------------------------------------------------------------------------------
 
