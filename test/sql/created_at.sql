@@ -170,6 +170,7 @@ SELECT query, plan(query) LIKE '%Index Cond: %(id >= %' AS by_index,
        CASE WHEN query !~ '^(EXECUTE|DELETE)|UPDATE' THEN rows_of(query) - rows_without(query) END AS difference
 FROM unnest(ARRAY[
   'SELECT FROM orders_v WHERE created_at IN (''2026-11-01 00:10'')',
+  'SELECT FROM orders_v WHERE created_at IN (''2026-11-01 00:10'', ''2026-11-01 00:20'', ''2026-11-01 00:10'')',
   'SELECT FROM orders_v WHERE created_at IN (''2026-11-01 00:10'', ''2026-11-01 00:20'', ''2026-11-01 00:10'', NULL)',
   'SELECT FROM orders_v WHERE created_at = ANY (''{infinity,2026-11-01 00:10,-infinity}''::timestamptz[])',
   'SELECT FROM orders_v WHERE created_at = ANY (ARRAY[now(), ''2026-11-01 00:10''])',

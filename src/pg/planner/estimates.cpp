@@ -37,6 +37,8 @@ struct comparison {
   bool evaluated = false;  // whether `constant` is known
   const Const* constant = nullptr;
   answer with_boundary = answer::unknown;  // whether the clauses compare the column with a boundary
+  bool answered = false;                   // whether `statistics` is known
+  HeapTuple statistics = nullptr;          // that replace those of the column
 };
 
 Node* strip_relabels(void* node) {
@@ -317,6 +319,30 @@ bool may_be_uuid(const RangeTblEntry* entry, AttrNumber attribute) {
   return type == UUIDOID || type >= FirstNormalObjectId;
 }
 
+// The statistics that replace those of the column in a comparison, or null if there are none.
+HeapTuple statistics_of(PlannerInfo* root, comparisons& all, comparison& clause) {
+  const Const* constant = known_constant(root, clause);
+  if (constant == nullptr || (!is_boundary(constant) && !is_with_boundary(root, all, clause))) return nullptr;
+  // Examining the column calls this hook again, with a node that no clause contains. So it returns the column's own
+  // statistics.
+  Var column = *clause.column;
+  VariableStatData own;
+  examine_variable(root, as<Node>(&column), 0, &own);
+  HeapTuple result = nullptr;
+  double share;
+  if (HeapTupleIsValid(own.statsTuple) && estimate_share(root, own, clause, constant, share)) {
+    const auto* stats = as<FormData_pg_statistic>(GETSTRUCT(own.statsTuple));
+    // GEQO estimates in a context of its own, which it resets.
+    const MemoryContext caller = MemoryContextSwitchTo(root->planner_cxt);
+    result = statistics_for(own.statsTuple, clause.isgt ? 1 - stats->stanullfrac - share : share);
+    MemoryContextSwitchTo(caller);
+  }
+  ReleaseVariableStats(own);
+  return result;
+}
+
+void release_nothing(HeapTuple) {}
+
 bool replace_statistics(PlannerInfo* root, RangeTblEntry* entry, AttrNumber attribute, VariableStatData* examined) {
   if (!may_be_uuid(entry, attribute)) return false;
   const RelOptInfo* rel = find_relation(root, entry);
@@ -324,24 +350,14 @@ bool replace_statistics(PlannerInfo* root, RangeTblEntry* entry, AttrNumber attr
   comparisons& all = comparisons_of(root, rel);
   comparison* found = find_comparison(all, examined);
   if (found == nullptr || found->column->varattno != attribute) return false;
-  comparison& clause = *found;
-  const Const* constant = known_constant(root, clause);
-  if (constant == nullptr || (!is_boundary(constant) && !is_with_boundary(root, all, clause))) return false;
-
-  // Examining the column calls this hook again, with a node that no clause contains. So it returns the column's own
-  // statistics.
-  Var column = *clause.column;
-  VariableStatData own;
-  examine_variable(root, as<Node>(&column), 0, &own);
-  double share;
-  const bool estimated = HeapTupleIsValid(own.statsTuple) && estimate_share(root, own, clause, constant, share);
-  if (estimated) {
-    const auto* stats = as<FormData_pg_statistic>(GETSTRUCT(own.statsTuple));
-    examined->statsTuple = statistics_for(own.statsTuple, clause.isgt ? 1 - stats->stanullfrac - share : share);
-    examined->freefunc = heap_freetuple;
+  // The planner asks several times for each comparison.
+  if (!found->answered) {
+    found->answered = true;
+    found->statistics = statistics_of(root, all, *found);
   }
-  ReleaseVariableStats(own);
-  return estimated;
+  examined->statsTuple = found->statistics;
+  examined->freefunc = release_nothing;
+  return found->statistics != nullptr;
 }
 
 bool get_relation_stats(PlannerInfo* root, RangeTblEntry* entry, AttrNumber attribute, VariableStatData* examined) {

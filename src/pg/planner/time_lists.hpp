@@ -6,7 +6,7 @@
 
 namespace comb::pg {
 
-// Replaces `call = ANY (times)` in WHERE, with a call on `table`, by a semijoin with the elements of `times`. `planned`
+// Replaces `call = ANY (times)` in WHERE, with a call on `table`, by a join with the elements of `times`. `planned`
 // is the table that the planner is at. Returns false, and changes nothing, if it cannot.
 bool join_with_times(PlannerInfo* root, FromExpr* from, int planned, int table, const ScalarArrayOpExpr* condition);
 
