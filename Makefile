@@ -120,6 +120,10 @@ test-clients: ## runs the examples of doc/clients.md with drivers, ORMs and sche
 fuzz: ## gives the core a minute of random input
 	$(call sandbox) test/fuzz/run
 
+.PHONY: test-core
+test-core: ## runs the regression tests of PostgreSQL itself without and with comb, and compares the results
+	$(call sandbox) tools/core-suite
+
 # The Debian release that has PostgreSQL $(1).
 release_of = $(shell sed -n 's/ $(1)$$//p' $(here)tools/releases)
 
