@@ -260,6 +260,10 @@ SELECT count(*), sum(n) FROM made
 MERGE INTO plain_table AS a USING (SELECT b.n, b.{T} FROM <table b> WHERE <b 1>) AS b ON a.n = b.n
 WHEN MATCHED AND b.{T} < <at> THEN UPDATE SET tenant = 100;
 SELECT count(*), sum(n) FROM plain_table WHERE tenant = 100
+--
+DO $$ DECLARE c CURSOR FOR SELECT a.n FROM plain AS a WHERE <a 1>;
+BEGIN FOR row IN c LOOP UPDATE plain_table SET tenant = 100 WHERE CURRENT OF c; END LOOP; END $$;
+SELECT count(*), sum(n) FROM plain_table WHERE tenant = 100
 SQL
 
 my @writable = qw(plain partitioned parent in_domain);
@@ -299,8 +303,8 @@ sub settings
 sub statements
 {
 	my ($query) = @_;
-	# MERGE is followed by a second statement, so it cannot be prepared.
-	$query =~ s/\{[\w\[\]]+: ([^\}]*)\}/$1/g if $query =~ /^MERGE/;
+	# These are followed by a second statement, so they cannot be prepared.
+	$query =~ s/\{[\w\[\]]+: ([^\}]*)\}/$1/g if $query =~ /^(MERGE|DO)/;
 	($query, my @parameters) = parameters_of($query);
 	if (@parameters)
 	{
