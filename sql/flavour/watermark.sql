@@ -153,7 +153,8 @@ END
 RETURN comb_sampled(NULL::pg_snapshot, '0'::interval) IS NOT NULL
 
 -- STABLE, although it can take a sample, so that the planner inlines the functions that call it: `seen` is then the
--- snapshot of the statement that reads. Samples do not change the answer of a snapshot that has one. The fraction is rounded down, so that it fits keys of PostgreSQL's uuidv7() as well.
+-- snapshot of the statement that reads. Samples do not change the answer of a snapshot that has one. The fraction is
+-- rounded down, so that it fits keys of PostgreSQL's uuidv7() as well.
 -- == comb_below: own: (seen pg_snapshot, ahead bool, late interval, hot bool) RETURNS uuid LANGUAGE sql STABLE STRICT
 RETURN (
   SELECT CASE WHEN s.micros = 0 THEN '00000000-0000-0000-0000-000000000000'::uuid

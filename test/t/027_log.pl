@@ -137,7 +137,7 @@ $node->safe_psql('subscriber', 'DROP SUBSCRIPTION stock');
 # ---- untracking ----------------------------------------------------------------------------------------------------
 
 $node->safe_psql('restored', of_stock('DROP TRIGGER') . "INSERT INTO stock VALUES ('untracked', 6, 1)");
-is($node->safe_psql('restored', "SELECT count(*) FROM pg_class WHERE relname LIKE 'stock\_%' AND relname <> 'stock_pkey'"),
+is($node->safe_psql('restored', "SELECT count(*) FROM pg_class WHERE relname ~ '^stock_' AND relname <> 'stock_pkey'"),
 	'0', 'a table is untracked by the statements of the document');
 
 # ---- what is refused -----------------------------------------------------------------------------------------------

@@ -1,5 +1,5 @@
-# The queries of doc/faq.md that tell before an installation what random keys cost. Their answers agree with indexes that
-# are built anew, and with those of the same rows with ordered keys.
+# The queries of doc/faq.md that tell before an installation what random keys cost. Their answers agree with indexes
+# that are built anew, and with those of the same rows with ordered keys.
 use strict;
 use warnings;
 use Comb;

@@ -88,7 +88,8 @@ like($err, qr/other objects depend on it/, 'pg_tle refuses to unregister a flavo
 # The regression tests run in a database that has the flavour already.
 register('regression');
 $node->safe_psql('regression', 'CREATE EXTENSION comb');
-my @tests = grep { -e "$top/test/sql/$_.sql" } qw(boundary convert generate hot log mask resolution shard timestamp touch ulid);
+my @tests = grep { -e "$top/test/sql/$_.sql" }
+  qw(boundary convert generate hot log mask resolution shard timestamp touch ulid);
 chomp(my $pg_regress = `$ENV{PG_CONFIG} --pgxs`);
 $pg_regress =~ s{/makefiles/pgxs\.mk$}{/test/regress/pg_regress};
 my $log = join ' ', "cd '$top' && '$pg_regress' --use-existing --dbname=regression --inputdir=test --bindir=''",
