@@ -52,6 +52,7 @@ DECLARE
   fields text := '';
   other_fields text := '';
   is_moved bool;
+  is_whole bool;
   written int8;
 BEGIN
   IF (TG_WHEN <> 'AFTER') OR ((TG_LEVEL = 'ROW') = (TG_OP = 'TRUNCATE')) THEN
@@ -180,6 +181,9 @@ END
     EXECUTE entry USING {{1}};
     GET DIAGNOSTICS written := ROW_COUNT;
     IF written = 0 THEN
-      EXECUTE mark;
-      GET DIAGNOSTICS written := ROW_COUNT;
+      EXECUTE format('SELECT ROW(%s) IS NOT NULL', fields) INTO is_whole USING {{1}};
+      IF NOT is_whole THEN
+        EXECUTE mark;
+        GET DIAGNOSTICS written := ROW_COUNT;
+      END IF;
     END IF;

@@ -100,7 +100,6 @@ SELECT left(comb_generate('process_ticks')::text, 18) <> :'half' AND pg_backend_
 
 -- PostgreSQL knows the setting only in sessions that have loaded comb. ALTER DATABASE needs no LOAD.
 \c
-SHOW comb.monotonicity;
 SELECT current_database() AS here \gset
 ALTER DATABASE :"here" SET comb.monotonicity = session;
 \c
