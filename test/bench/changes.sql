@@ -10,7 +10,7 @@ BEGIN
     NEW.changed := comb_uuid();
     RETURN NEW;
 END $$;
-CREATE FUNCTION set_updated_at() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION set_updated_at() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     NEW.updated_at := clock_timestamp();
     RETURN NEW;
