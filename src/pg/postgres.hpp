@@ -50,6 +50,7 @@ extern "C" {
 #include <optimizer/optimizer.h>
 #include <optimizer/pathnode.h>
 #include <optimizer/plancat.h>
+#include <optimizer/planmain.h>
 #include <optimizer/planner.h>
 #include <optimizer/restrictinfo.h>
 #include <replication/walsender.h>

@@ -201,6 +201,38 @@ BEGIN
   RAISE NOTICE 'deleted: %', FOUND;
 END $$;
 ROLLBACK;
+-- Also if the planning of its query is what loads the library.
+\c
+SET TimeZone = 'UTC'; SET DateStyle = 'ISO';
+BEGIN;
+DO $$
+DECLARE
+  rows_of_list CURSOR FOR SELECT * FROM orders_v WHERE created_at IN ('2026-11-01 00:10', '2026-11-01 00:20');
+  one record;
+BEGIN
+  OPEN rows_of_list;
+  FETCH rows_of_list INTO one;
+  DELETE FROM orders WHERE CURRENT OF rows_of_list;
+  RAISE NOTICE 'deleted: %', FOUND;
+END $$;
+ROLLBACK;
+\c
+SET TimeZone = 'UTC'; SET DateStyle = 'ISO';
+SET cursor_tuple_fraction = 1;
+BEGIN;
+DO $$
+DECLARE
+  rows_of_list CURSOR FOR SELECT * FROM orders_v WHERE created_at IN ('2026-11-01 00:10', '2026-11-01 00:20');
+  one record;
+BEGIN
+  OPEN rows_of_list;
+  FETCH rows_of_list INTO one;
+  DELETE FROM orders WHERE CURRENT OF rows_of_list;
+  RAISE NOTICE 'deleted: %', FOUND;
+END $$;
+ROLLBACK;
+RESET cursor_tuple_fraction;
+SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off;
 
 -- So do bitmaps for alternatives, and BRIN indexes.
 CREATE TABLE in_blocks (id uuid, n int);

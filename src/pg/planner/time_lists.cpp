@@ -16,16 +16,27 @@ namespace {
 
 planner_hook_type next_hook = nullptr;
 
-// Whether the query that is being planned is that of a cursor, for which UPDATE ... WHERE CURRENT OF needs a plan
-// without joins.
-bool for_cursor = false;
+// The options of the query that is being planned. Unknown at first: a session can load this library in the middle of
+// planning its first query.
+constexpr int unknown = -1;
+int options = unknown;
 
-PlannedStmt* note_cursor(PLANNER_PARAMETERS) {
-  const bool outer = for_cursor;
-  for_cursor = (cursorOptions & CURSOR_OPT_FAST_PLAN) != 0;
-  PlannedStmt* result = next_hook ? next_hook(PLANNER_ARGUMENTS) : standard_planner(PLANNER_ARGUMENTS);
-  for_cursor = outer;
+PlannedStmt* note_options(PLANNER_PARAMETERS) {
+  const int outer = options;
+  options = cursorOptions;
+  PlannedStmt* volatile result = nullptr;
+  PG_TRY();
+  { result = next_hook ? next_hook(PLANNER_ARGUMENTS) : standard_planner(PLANNER_ARGUMENTS); }
+  PG_FINALLY();
+  { options = outer; }
+  PG_END_TRY();
   return result;
+}
+
+// Whether the query is or may be that of a cursor, for which UPDATE ... WHERE CURRENT OF needs a plan without joins.
+bool may_be_for_cursor(const PlannerInfo* root) {
+  if (options != unknown) return (options & CURSOR_OPT_FAST_PLAN) != 0;
+  return root->tuple_fraction > 0 || cursor_tuple_fraction >= 1;
 }
 
 bool contains_table(Node* item, int table) {
@@ -88,7 +99,7 @@ Node* array_of(const elements& list) {
 bool join_with_times(PlannerInfo* root, FromExpr* from, int planned, int table, const ScalarArrayOpExpr* condition) {
   auto* times = as<Node>(lsecond(condition->args));
   // The rows of other statements can be read again after a concurrent change, and need a mark for each table.
-  if (for_cursor || root->parse->commandType != CMD_SELECT || root->parse->rowMarks != NIL ||
+  if (may_be_for_cursor(root) || root->parse->commandType != CMD_SELECT || root->parse->rowMarks != NIL ||
       exprType(times) != TIMESTAMPTZARRAYOID || !is_pseudo_constant_clause(times) || contain_subplans(times) ||
       expected_length(root, times) <= 1 || list_length(root->parse->rtable) + 1 != root->simple_rel_array_size)
     return false;
@@ -138,7 +149,7 @@ List* one_of(const call& time, const Const* times) {
 
 void init_time_lists() {
   next_hook = planner_hook;
-  planner_hook = note_cursor;
+  planner_hook = note_options;
 }
 
 }  // namespace comb::pg
