@@ -4,10 +4,15 @@
 use strict;
 use warnings;
 use Comb;
+use File::Basename;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $node = Comb::start_server('main');
+# A server of its own, because a library is replaced here that other tests load at the same time.
+chomp(my $programs = `$ENV{PG_CONFIG} --bindir`);
+my $copy = PostgreSQL::Test::Utils::tempdir() . '/server';
+system_or_bail("cp -rl '$ENV{SANDBOX}/server' '$copy'");
+my $node = Comb::start_server('main', install => dirname($programs =~ s{^\Q$ENV{SANDBOX}/server\E}{$copy}r));
 
 sub id { return $node->safe_psql($_[0] // 'postgres', $_[1] // 'SELECT comb_uuid()') }
 
@@ -30,8 +35,7 @@ push @ids, id(), id('other', 'SELECT keys.comb_uuid()') for 1 .. 3;
 ok(Comb::ascending(@ids), 'ids ascend over DROP and CREATE EXTENSION, databases and schemas');
 
 # A new library is installed while a session still uses the old one.
-chomp(my $library = `$ENV{PG_CONFIG} --pkglibdir`);
-$library .= '/comb.so';
+my $library = $node->config_data('--pkglibdir') . '/comb.so';
 rename $library, "$library.old" or BAIL_OUT($!);
 system_or_bail("cp $source/comb.so $library");
 is(scalar $session->query('SELECT library_version FROM comb_status()'), '1.0', 'an old session keeps the old library');
