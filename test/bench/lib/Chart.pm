@@ -8,7 +8,7 @@ use Exporter 'import';
 use Figures;
 use List::Util qw(max sum);
 
-our @EXPORT = qw(color number bars lines heat);
+our @EXPORT = qw(color number bars heat);
 
 my %colors = (
 	bigint => '#6b6b6b',
@@ -98,31 +98,6 @@ set grid xtics lc rgb '#dddddd'
 set xlabel "$x"
 set xrange [0:$most]
 set yrange [-0.6:$last.6]
-END
-}
-
-# lines(PATH, TITLE, CAPTION, X, Y, [NAME, COLOR, [X, Y] ...] ...): a line for each name, of the same weight.
-sub lines
-{
-	my ($path, $title, $caption, $x, $y, @rows) = @_;
-	my ($data, @plots) = ('');
-	for my $row (@rows)
-	{
-		my ($name, $color, @points) = @$row;
-		my $block = 'data' . scalar @plots;
-		$data .= "\$$block << EOD\n" . join('', map { "@$_\n" } @points) . "EOD\n";
-		push @plots, "\$$block using 1:2 with lines lw 2.5 lc rgb '$color' title \"$name\"";
-	}
-	my @points = map { @{$_}[ 2 .. $#$_ ] } @rows;
-	my ($right, $top) = (max(map { $_->[0] } @points), 1.06 * max(map { $_->[1] } @points));
-	return chart($path, 420, $title, $caption, <<"END" . 'plot ' . join(', ', @plots));
-$data
-set key outside right center Left reverse samplen 2 font ',13'
-set grid ytics lc rgb '#dddddd'
-set xlabel "$x"
-set ylabel "$y"
-set xrange [0:$right]
-set yrange [0:$top]
 END
 }
 
