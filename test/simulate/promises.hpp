@@ -1,9 +1,10 @@
 // What comb promises (doc/design.md, "Order" and "The watermark"), checked as a simulated server runs.
 //
-// Each limit of a promise is one moment here. When the sequence is set back, what was returned before no longer binds
-// what is taken after: an *epoch* ends at that very write. A watermark binds only if no such operation ran beside it.
-// After a kill, the file of the saved stamp tells how far the promise reaches, and it may reach less far than what was
-// returned only if the disk failed, the file was lost, or the last writer had not looked again yet.
+// A promise has limits, and each takes effect at one moment. When the sequence is set back, what was returned before no
+// longer binds what is taken after: an *epoch* ends at that very write. A watermark binds only if no operation that set
+// the sequence back was running at the same time. After a kill, ids and watermarks bind as far as the saved stamp
+// covers them. It must cover all that were returned, except if the disk failed, the file was lost, or the last writer
+// had not looked again yet.
 #pragma once
 
 #include <algorithm>
@@ -54,8 +55,8 @@ struct operation {
   bool is_beside_set_back = false;  // another was setting the sequence back when it began
 
   // At the request: how often the sequence was set back and the disk has changed, and the greatest id and watermark.
-  int epoch = 0, mark_epoch = 0, disk_changes = 0;
-  stamp low{}, low_mark{};
+  int epoch = 0, watermark_epoch = 0, disk_changes = 0;
+  stamp low{}, low_watermark{};
 
   std::vector<stamp> readings;                     // of the clock
   stamp peak{};                                    // how far the sequence had come at the last reading
@@ -94,9 +95,9 @@ struct promises {
     op.runs = true;
     op.own = own;
     op.epoch = op.taken_epoch = epoch_;
-    op.mark_epoch = mark_epoch_;
+    op.watermark_epoch = watermark_epoch_;
     op.low = low_;
-    op.low_mark = low_mark_;
+    op.low_watermark = low_watermark_;
     op.disk_changes = disk_changes_;
     for (operation& other : operations)
       if (&other != &op && other.runs) other.is_alone = op.is_alone = false;
@@ -110,8 +111,8 @@ struct promises {
     op.runs = false;
     if (writer_ == running_process()) writer_ = -1;
     if (op.sets_back || op.resets) {
-      ++mark_epoch_;
-      low_mark_ = {};
+      ++watermark_epoch_;
+      low_watermark_ = {};
     }
   }
 
@@ -123,8 +124,8 @@ struct promises {
     if (is_far(last, reading)) {
       op.server_is_far = true;
       // It may announce a bound as low as this at once.
-      low_mark_ = {};
-      for (operation& each : operations) each.low_mark = {};
+      low_watermark_ = {};
+      for (operation& each : operations) each.low_watermark = {};
     }
   }
   void advances_to(stamp bound) { mine().advances_to = bound; }
@@ -227,9 +228,9 @@ struct promises {
   // What is returned to a sample is right for all snapshots from now on.
   void watermark_returned(stamp watermark) {
     operation& op = mine();
-    if (op.mark_epoch != mark_epoch_ || is_being_set_back()) return;
-    if (watermark < op.low_mark) broken("watermark ", watermark, " came after ", op.low_mark);
-    low_mark_ = std::max(low_mark_, watermark);
+    if (op.watermark_epoch != watermark_epoch_ || is_being_set_back()) return;
+    if (watermark < op.low_watermark) broken("watermark ", watermark, " came after ", op.low_watermark);
+    low_watermark_ = std::max(low_watermark_, watermark);
     keep(op, watermark);
     is_right_for(commits_, watermark);
   }
@@ -242,7 +243,7 @@ struct promises {
     bool last_is_newer = false;  // its snapshot than that of the statement now
   };
   void answers_in_epoch(reader& of) {
-    if (of.epoch != mark_epoch_) of = {mark_epoch_, {}, {}, false};
+    if (of.epoch != watermark_epoch_) of = {watermark_epoch_, {}, {}, false};
   }
 
   // `before` is what the reader was owed when the statement took its snapshot, and `is_quiet` says whether no other
@@ -250,12 +251,12 @@ struct promises {
   void watermark_of_statement(stamp watermark, int snapshot, reader& of, const reader& before, bool is_quiet,
                               bool is_new) {
     const operation& op = mine();
-    if (op.mark_epoch != mark_epoch_ || of.epoch != mark_epoch_ || is_being_set_back()) return;
+    if (op.watermark_epoch != watermark_epoch_ || of.epoch != watermark_epoch_ || is_being_set_back()) return;
     is_right_for(snapshot, watermark);
     if (watermark < of.last && !of.last_is_newer)
       broken("watermark ", watermark, " came after ", of.last, " of the same session");
     is_quiet = is_quiet && op.is_alone && op.epoch == epoch_;
-    stamp owed = before.epoch == mark_epoch_ ? before.owed : stamp{};
+    stamp owed = before.epoch == watermark_epoch_ ? before.owed : stamp{};
     if (is_quiet) of.owed = op.low;
     if (is_quiet && is_new) owed = op.low;
     if (owed != stamp{} && watermark <= owed) broken("watermark ", watermark, " stands still before ", owed);
@@ -327,15 +328,15 @@ struct promises {
   // when the sequence was set back: until then, its announcement was above its later stamps. The same holds in session
   // order after a clock that was more than a day behind.
   void lock_was_kept(const transaction& of, stamp bound) {
-    if (!of.is_covered || of.has_rough_bound || of.epoch != epoch_) low_mark_ = std::min(low_mark_, bound);
+    if (!of.is_covered || of.has_rough_bound || of.epoch != epoch_) low_watermark_ = std::min(low_watermark_, bound);
   }
 
  private:
   operation operations[max_processes];
-  int epoch_ = 0, mark_epoch_ = 0;
-  stamp low_{}, low_mark_{};  // the greatest id and watermark that were returned
-  stamp highest_mark_{};      // the same of watermarks, also while they may fall, because rows must still be above it
-  stamp last_{}, peak_{};     // the server's last stamp, and its peak
+  int epoch_ = 0, watermark_epoch_ = 0;
+  stamp low_{}, low_watermark_{};  // the greatest id and watermark that were returned
+  stamp highest_watermark_{};      // also of those returned while watermarks may fall: rows must be above it
+  stamp last_{}, peak_{};          // the server's last stamp, and its peak
   int commits_ = 0;
   std::vector<stamp> used_;
 
@@ -355,7 +356,7 @@ struct promises {
   }
 
   void is_right_for(int snapshot, stamp watermark) {
-    highest_mark_ = std::max(highest_mark_, watermark);
+    highest_watermark_ = std::max(highest_watermark_, watermark);
     for (const transaction& each : transactions)
       if (each.is_invisible_to(snapshot) && each.least < watermark)
         broken("watermark ", watermark, " is above row ", each.least, ", which the statement does not see");
@@ -383,13 +384,13 @@ struct promises {
     if (!in_server_order && op.server_is_far) of.is_covered = false;
     if (!of.is_covered || of.epoch != op.taken_epoch || (!in_server_order && op.epoch != epoch_)) return;
     of.least = std::min(of.least, id);
-    if (id < highest_mark_) broken("row ", id, " is below the watermark ", highest_mark_);
+    if (id < highest_watermark_) broken("row ", id, " is below the watermark ", highest_watermark_);
   }
 
   void reach_only_to(stamp covered) {
-    for (stamp* low : {&low_, &kept_, &low_mark_, &highest_mark_}) *low = std::min(*low, covered);
+    for (stamp* low : {&low_, &kept_, &low_watermark_, &highest_watermark_}) *low = std::min(*low, covered);
     for (operation& each : operations)
-      for (stamp* low : {&each.low, &each.low_mark}) *low = std::min(*low, covered);
+      for (stamp* low : {&each.low, &each.low_watermark}) *low = std::min(*low, covered);
     std::erase_if(used_, [covered](stamp id) { return id > covered; });
   }
 
@@ -397,13 +398,13 @@ struct promises {
     operation& op = mine();
     tell("has set the sequence back");
     op.taken_epoch = ++epoch_;
-    ++mark_epoch_;
-    low_ = kept_ = low_mark_ = highest_mark_ = {};
+    ++watermark_epoch_;
+    low_ = kept_ = low_watermark_ = highest_watermark_ = {};
     used_.clear();
     op.sets_back = true;
     op.must_warn = !op.resets;
   }
 };
-inline promises promise;
+inline promises checker;
 
 }  // namespace simulate

@@ -35,7 +35,7 @@ struct parameters {
   std::uint32_t tags = 1000;                   // how many tags transactions have
   bool kills = false, far_clocks = false, disk_fails = false, promotes = false, errors = false, reads = false;
 };
-inline parameters use;
+inline parameters setup;
 
 // A session, or a parallel worker of another. It runs on a stack of its own. One that was killed never continues.
 struct process {
@@ -104,18 +104,18 @@ struct simulated_server {
   std::vector<std::uint32_t> xids;  // in the server's array of processes
   std::uint32_t next_xid = 3, end_xid = 3;
 };
-inline simulated_server at;
-inline int running_process() { return at.running; }
+inline simulated_server machine;
+inline int running_process() { return machine.running; }
 
-inline process& self() { return at.processes[at.running]; }
+inline process& self() { return machine.processes[machine.running]; }
 inline observer& observing() { return self().sees; }
 
 inline void print(const std::string& line) {
-  std::printf("# %4d  %-22s ", at.step, text(at.clock).c_str());
-  if (at.running < 0)
+  std::printf("# %4d  %-22s ", machine.step, text(machine.clock).c_str());
+  if (machine.running < 0)
     std::printf("server: %s\n", line.c_str());
   else
-    std::printf("%*s%c %s\n", 4 * at.running, "", 'A' + at.running, line.c_str());
+    std::printf("%*s%c %s\n", 4 * machine.running, "", 'A' + machine.running, line.c_str());
 }
 
 // ---- scheduling
@@ -132,19 +132,19 @@ struct process_list {
 // The processes that can run, other than the one that does.
 inline process_list find_others() {
   process_list others;
-  for (int i = 0; i < use.processes; ++i)
-    if (i != at.running && at.processes[i].can_run()) others.numbers[others.count++] = i;
+  for (int i = 0; i < setup.processes; ++i)
+    if (i != machine.running && machine.processes[i].can_run()) others.numbers[others.count++] = i;
   return others;
 }
 
 inline void leave(int to) {
-  at.next = to;
+  machine.next = to;
   if (_setjmp(self().resume) == 0) _longjmp(scheduler, 1);
 }
 
 inline void pause() {
-  if (++at.step > max_steps || !failure.empty()) _longjmp(scheduler, 1);
-  if (use.scenario != nullptr) {
+  if (++machine.step > max_steps || !failure.empty()) _longjmp(scheduler, 1);
+  if (setup.scenario != nullptr) {
     const process_list others = find_others();
     const int number = choice.choose(others.count + 1 + has_event());
     if (number > others.count)
@@ -152,13 +152,13 @@ inline void pause() {
     else if (number > 0)
       leave(others.numbers[number - 1]);
   } else {
-    if (choice.choose(2, use.events) == 1) event();
-    if (choice.choose(2, use.switches) == 1) {
+    if (choice.choose(2, setup.events) == 1) event();
+    if (choice.choose(2, setup.switches) == 1) {
       const process_list others = find_others();
       if (others.count > 0) leave(others.numbers[choice.choose(others.count)]);
     }
   }
-  if (at.killed) _longjmp(scheduler, 1);
+  if (machine.killed) _longjmp(scheduler, 1);
 }
 
 // Lets others run until `condition` holds.
@@ -190,7 +190,7 @@ inline void release(lock& held) {
 
 // Some calls of the server can raise an error. Then the statement ends there, and its transaction is rolled back.
 inline void may_raise_error() {
-  if (use.errors && choice.choose(2, 0.2) == 1) {
+  if (setup.errors && choice.choose(2, 0.2) == 1) {
     tell("gets an error there");
     _longjmp(self().error, 1);
   }
@@ -199,11 +199,11 @@ inline void may_raise_error() {
 // ---- snapshots
 
 inline simulate::snapshot take_snapshot() {
-  acquire(at.transactions_lock, false);
-  simulate::snapshot taken{at.end_xid, {}, promise.snapshot(), self().reads};
-  for (std::uint32_t each : at.xids)
+  acquire(machine.transactions_lock, false);
+  simulate::snapshot taken{machine.end_xid, {}, checker.snapshot(), self().reads};
+  for (std::uint32_t each : machine.xids)
     if (each != self().xid && each < taken.end) taken.running.push_back(each);
-  release(at.transactions_lock);
+  release(machine.transactions_lock);
   return taken;
 }
 
@@ -215,7 +215,7 @@ inline extent extent_of(simulate::snapshot of) {
 inline void need_xid() {
   if (self().xid != 0) return;
   pause();
-  at.xids.push_back(self().xid = at.next_xid++);
+  machine.xids.push_back(self().xid = machine.next_xid++);
 }
 
 // ---- the world
@@ -230,44 +230,44 @@ struct world {
 
   static stamp load_saved() {
     pause();
-    self().sees.now.join(at.file_view);
-    tell("loads the saved stamp: ", at.file);
-    promise.file_was_loaded(at.file == stamp{} ? stamp{} : end_of_window(at.file));
-    return at.file;
+    self().sees.now.join(machine.file_view);
+    tell("loads the saved stamp: ", machine.file);
+    checker.file_was_loaded(machine.file == stamp{} ? stamp{} : end_of_window(machine.file));
+    return machine.file;
   }
   // A process can be held up before it writes, and after.
   static int save(stamp window) {
     pause();
-    tell(at.disk_fails ? "cannot save " : "saves ", window);
-    promise.save_was_tried(!at.disk_fails);
-    if (at.disk_fails) return 28;
-    at.earlier_file = std::exchange(at.file, window);
-    self().sees.now.join(at.file_view);
-    at.file_view = self().sees.now;
+    tell(machine.disk_fails ? "cannot save " : "saves ", window);
+    checker.save_was_tried(!machine.disk_fails);
+    if (machine.disk_fails) return 28;
+    machine.earlier_file = std::exchange(machine.file, window);
+    self().sees.now.join(machine.file_view);
+    machine.file_view = self().sees.now;
     pause();
     return 0;
   }
 
   static bool in_recovery() {
-    if (use.promotes) pause();
-    return at.recovers;
+    if (setup.promotes) pause();
+    return machine.recovers;
   }
   static stamp replayed() {
-    promise.replayed_was_read(at.last_commit);
-    return at.last_commit;
+    checker.replayed_was_read(machine.last_commit);
+    return machine.last_commit;
   }
 
   template <class Use>
   static void with_lock(Use use) {
-    acquire(at.server_lock, true);
+    acquire(machine.server_lock, true);
     use();
-    release(at.server_lock);
+    release(machine.server_lock);
   }
   template <class Use>
   static void with_transactions_locked(Use use) {
-    acquire(at.transactions_lock, false);
+    acquire(machine.transactions_lock, false);
     use();
-    release(at.transactions_lock);
+    release(machine.transactions_lock);
   }
 
   static server_sequence<world>* server();
@@ -275,29 +275,29 @@ struct world {
 
   static bool over_server() { return self().over_server; }
   static std::uint32_t transaction() { return self().local_id.newest(); }
-  static int places() { return use.processes; }
-  static int place() { return self().leader >= 0 ? self().leader : at.running; }
-  static atomic<announcement>& announced(int place) { return at.processes[place].announced; }
-  static int running_tag(int place) {
-    const auto& id = at.processes[place].local_id;
-    const std::uint32_t local = place == at.running ? id.newest() : id.load(std::memory_order_relaxed);
-    return local == 0 ? -1 : static_cast<int>(local % use.tags);
+  static int slots() { return setup.processes; }
+  static int slot() { return self().leader >= 0 ? self().leader : machine.running; }
+  static atomic<announcement>& announced(int slot) { return machine.processes[slot].announced; }
+  static int running_tag(int slot) {
+    const auto& id = machine.processes[slot].local_id;
+    const std::uint32_t local = slot == machine.running ? id.newest() : id.load(std::memory_order_relaxed);
+    return local == 0 ? -1 : static_cast<int>(local % setup.tags);
   }
   static bool has_had_workers() { return self().has_had_workers; }
 
   static extent snapshot();
-  static bool takes_samples() { return use.reads && !at.recovers && self().transaction >= 0; }
+  static bool takes_samples() { return setup.reads && !machine.recovers && self().transaction >= 0; }
 
   static void lock_prepared(stamp bound) {
     pause();
     may_raise_error();
     tell("locks for its prepared transaction, with the bound ", bound);
-    at.prepared.push_back({self().transaction, bound});
+    machine.prepared.push_back({self().transaction, bound});
   }
   template <class Use>
   static void read_prepared(Use use) {
     pause();
-    for (const prepared_lock& each : at.prepared) {
+    for (const prepared_lock& each : machine.prepared) {
       tell("finds a prepared transaction, with the bound ", each.bound);
       use(each.transaction, each.bound);
     }
@@ -305,7 +305,7 @@ struct world {
 
   static void warn_of_restart(stamp last, stamp now) {
     tell("warns: ids start again from the clock, ", now, ", and the last was ", last);
-    promise.warned_of_restart();
+    checker.warned_of_restart();
     may_raise_error();
   }
   static void warn_of_clock(stamp, stamp) {
@@ -324,16 +324,16 @@ inline server_sequence<world>* world::server() { return &shared.sequence; }
 inline server_watermarks<world>& world::watermarks() { return shared.watermarks; }
 
 inline comb::session<world> sessions[max_processes];
-inline comb::session<world>& session() { return sessions[at.running]; }
+inline comb::session<world>& session() { return sessions[machine.running]; }
 
 inline extent world::snapshot() { return extent_of(take_snapshot()); }
 
 inline stamp world::clock() {
   pause();
-  at.clock = at.clock + use.tick;
+  machine.clock = machine.clock + setup.tick;
   tell("reads the clock");
-  promise.clock_was_read(at.clock, shared.sequence.last.newest(), session().own.last.newest());
-  return at.clock;
+  checker.clock_was_read(machine.clock, shared.sequence.last.newest(), session().own_sequence.last.newest());
+  return machine.clock;
 }
 
 }  // namespace simulate

@@ -6,26 +6,26 @@
 namespace simulate {
 
 inline transaction& transaction_of(const auto& of) {
-  return promise.transactions[static_cast<std::size_t>(of.transaction)];
+  return checker.transactions[static_cast<std::size_t>(of.transaction)];
 }
 
 inline void begin() {
   process& me = self();
   if (me.transaction >= 0) return;
   me.local_id.store(++me.last_local_id, std::memory_order_relaxed);
-  me.transaction = promise.begin_transaction(at.recovers);
+  me.transaction = checker.begin_transaction(machine.recovers);
   me.takes_workers = true;
 }
 
 inline void make_visible(const auto& of, state ends) {
-  acquire(at.transactions_lock, true);
+  acquire(machine.transactions_lock, true);
   transaction_of(of).state = ends;
-  if (const auto own = std::find(at.xids.begin(), at.xids.end(), of.xid); own != at.xids.end()) {
-    at.xids.erase(own);
-    if (ends != state::prepared) at.end_xid = std::max(at.end_xid, of.xid + 1);
+  if (const auto own = std::find(machine.xids.begin(), machine.xids.end(), of.xid); own != machine.xids.end()) {
+    machine.xids.erase(own);
+    if (ends != state::prepared) machine.end_xid = std::max(machine.end_xid, of.xid + 1);
   }
-  if (ends == state::visible) promise.committed(transaction_of(of));
-  release(at.transactions_lock);
+  if (ends == state::visible) checker.committed(transaction_of(of));
+  release(machine.transactions_lock);
 }
 
 // A transaction releases its locks after it is visible.
@@ -58,17 +58,17 @@ template <class Statement>
 void answer(Statement statement) {
   process& me = self();
   begin();
-  me.sees.now.join(at.clients);
+  me.sees.now.join(machine.clients);
   // Leaving session order, a session raises the server's sequence to its own, once.
-  promise.begin(me.over_server && !me.leaves_session_order ? stamp{} : session().own.last.newest());
+  checker.begin(me.over_server && !me.leaves_session_order ? stamp{} : session().own_sequence.last.newest());
   if (_setjmp(me.error) == 0) {
     statement();
   } else {
-    (me.leader < 0 ? me : at.processes[me.leader]).must_roll_back = true;
+    (me.leader < 0 ? me : machine.processes[me.leader]).must_roll_back = true;
     me.last = {};  // its own sequence may have started again
   }
-  promise.end();
-  at.clients.join(self().sees.now);
+  checker.end();
+  machine.clients.join(self().sees.now);
   if (self().must_roll_back) end(false);
 }
 
@@ -89,7 +89,7 @@ void make_id(Step step) {
     tell("requests an id", in_server_order ? "" : " in session order");
     const stamp id = session().next(world::clock(), step);
     tell("receives id ", id);
-    promise.id_returned(id, transaction_of(me), in_server_order, me.last);
+    checker.id_returned(id, transaction_of(me), in_server_order, me.last);
     if (me.leader < 0) need_xid();
     if (in_server_order) me.leaves_session_order = false;
   });
@@ -100,23 +100,23 @@ void make_id(Step step) {
 inline void nothing() {}
 inline void commit() { end(true); }
 inline void rollback() { end(false); }
-inline void row() { make_id(usual_step); }
-inline void one_id() { row(), commit(); }
+inline void insert() { make_id(usual_step); }
+inline void one_id() { insert(), commit(); }
 inline void tick() { make_id(step_ticks), commit(); }
 
-inline void mark() {
-  if (at.recovers) return;
+inline void watermark() {
+  if (machine.recovers) return;
   answer_alone([] {
     tell("requests a watermark");
     const stamp watermark = session().take_sample().watermark;
     tell("receives watermark ", watermark);
-    promise.watermark_returned(watermark);
+    checker.watermark_returned(watermark);
   });
 }
 
 // The planner takes a sample before the statement takes its snapshot.
 inline void plan() {
-  if (at.recovers) return;
+  if (machine.recovers) return;
   answer_alone([] { session().take_sample(); });
 }
 
@@ -125,29 +125,30 @@ inline void ask(const snapshot* given) {
   answer_alone([given] {
     process& me = self();
     const auto runs = [&me](const process& each) { return &each != &me && each.transaction >= 0; };
-    const bool is_quiet = !std::any_of(at.processes, at.processes + max_processes, runs) && at.prepared_xids.empty() &&
-                          at.prepared.empty() && !transaction_of(me).has_stamps && use.tags > 2 && use.stale == 0;
+    const bool is_quiet = !std::any_of(machine.processes, machine.processes + max_processes, runs) &&
+                          machine.prepared_xids.empty() && machine.prepared.empty() && !transaction_of(me).has_stamps &&
+                          setup.tags > 2 && setup.stale == 0;
     const snapshot sees = given != nullptr ? *given : take_snapshot();
     tell("asks for the watermark of a snapshot below ", sees.end, ", with ", sees.running.size(), " running");
-    promise.answers_in_epoch(me.reads);
+    checker.answers_in_epoch(me.reads);
     me.reads.last_is_newer = std::exchange(me.last_snapshot, sees.commits) > sees.commits;
     const stamp watermark = session().watermark_for(extent_of(sees));
     tell("receives watermark ", watermark);
-    promise.watermark_of_statement(watermark, sees.commits, me.reads, sees.owed, is_quiet, given == nullptr);
+    checker.watermark_of_statement(watermark, sees.commits, me.reads, sees.owed, is_quiet, given == nullptr);
   });
 }
 
 inline void read() {
-  if (!at.recovers) ask(nullptr);
+  if (!machine.recovers) ask(nullptr);
 }
 // Others run between the snapshot and the call, and between the two statements of REPEATABLE READ.
 inline void read_late() {
-  if (at.recovers) return;
+  if (machine.recovers) return;
   const snapshot sees = take_snapshot();
   ask(&sees);
 }
 inline void read_twice() {
-  if (at.recovers) return;
+  if (machine.recovers) return;
   const snapshot sees = take_snapshot();
   ask(&sees), ask(&sees);
 }
@@ -155,10 +156,10 @@ inline void read_twice() {
 inline void reset() {
   answer_alone([] {
     tell("calls comb_reset()");
-    promise.resets();
+    checker.resets();
     session().reset();
     self().last = {};
-    promise.was_reset(session().own.last.newest(), shared.sequence.last.newest(), at.file);
+    checker.was_reset(session().own_sequence.last.newest(), shared.sequence.last.newest(), machine.file);
     tell("has called it");
   });
 }
@@ -167,17 +168,17 @@ inline void advance() {
   answer_alone([] {
     const stamp past = world::clock() + (choice.choose(2) == 1 ? hour / 2 : units_per_ms);
     tell("calls comb_advance(", past, ")");
-    promise.advances_to(past);
-    if (session().advance(past) == 0) promise.advanced(past);
+    checker.advances_to(past);
+    if (session().advance(past) == 0) checker.advanced(past);
   });
 }
 
 // Inserts a row whose id was made elsewhere: the lowest that is let in.
 inline void outside() {
   answer([] {
-    const stamp lowest = session().admitted_from(world::clock());
+    const stamp lowest = session().lowest_safe_stamp(world::clock());
     tell("inserts a row with id ", lowest, ", made elsewhere");
-    promise.row_inserted(lowest, transaction_of(self()), self().over_server, self().last);
+    checker.row_inserted(lowest, transaction_of(self()), self().over_server, self().last);
   });
 }
 
@@ -193,11 +194,11 @@ inline void prepare() {
     session().prepare();
     pause();
     // The prepared transaction is in the array of processes before that of the session leaves it.
-    acquire(at.transactions_lock, true);
-    at.xids.push_back(self().xid);
-    at.prepared_xids.push_back({self().transaction, self().xid});
+    acquire(machine.transactions_lock, true);
+    machine.xids.push_back(self().xid);
+    machine.prepared_xids.push_back({self().transaction, self().xid});
     transaction_of(self()).state = state::prepared;
-    release(at.transactions_lock);
+    release(machine.transactions_lock);
   });
   if (me.transaction < 0) return;
   tell("has prepared it");
@@ -206,16 +207,16 @@ inline void prepare() {
 
 // The locks of a prepared transaction are released after it is visible.
 inline void finish_prepared(state ends) {
-  for (prepared_transaction& prepared : at.prepared_xids) {
+  for (prepared_transaction& prepared : machine.prepared_xids) {
     const auto is_its = [number = prepared.transaction](const auto& other) { return other.transaction == number; };
-    if (std::any_of(at.processes, at.processes + max_processes, is_its)) continue;
+    if (std::any_of(machine.processes, machine.processes + max_processes, is_its)) continue;
     if (std::exchange(prepared.is_being_ended, true)) continue;
     const prepared_transaction each = prepared;
     make_visible(each, ends);
-    std::erase_if(at.prepared_xids, is_its);
+    std::erase_if(machine.prepared_xids, is_its);
     tell(ends == state::visible ? "commits a prepared transaction" : "rolls back a prepared transaction");
     pause();
-    std::erase_if(at.prepared, is_its);
+    std::erase_if(machine.prepared, is_its);
     return;
   }
 }
@@ -245,10 +246,10 @@ inline void reconnect() { rollback(), start_session(); }
 inline void help() {
   process& me = self();
   const auto takes_workers = [](const process& each) { return each.takes_workers && !each.must_roll_back; };
-  process* leader = std::find_if(at.processes, at.processes + max_processes, takes_workers);
-  if (me.transaction >= 0 || leader == at.processes + max_processes) return;
+  process* leader = std::find_if(machine.processes, machine.processes + max_processes, takes_workers);
+  if (me.transaction >= 0 || leader == machine.processes + max_processes) return;
   start_session();
-  me.leader = static_cast<int>(leader - at.processes);
+  me.leader = static_cast<int>(leader - machine.processes);
   tell("becomes a parallel worker of ", std::string(1, static_cast<char>('A' + me.leader)));
   ++leader->workers;
   leader->has_had_workers = true;
@@ -256,7 +257,7 @@ inline void help() {
   me.over_server = leader->over_server;
   me.local_id.store(++me.last_local_id, std::memory_order_relaxed);
   me.sees.now.join(leader->sees.now);
-  for (int ids = 0; ids < 2 && !leader->must_roll_back; ++ids) row();
+  for (int ids = 0; ids < 2 && !leader->must_roll_back; ++ids) insert();
   leader->sees.now.join(me.sees.now);
   me.local_id.store(0, std::memory_order_relaxed);
   me.transaction = me.leader = -1;

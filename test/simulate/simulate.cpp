@@ -19,11 +19,11 @@ namespace simulate {
 // ---- a history
 
 void run_process() {
-  if (use.scenario != nullptr) {
-    for (act each : use.scenario->sessions[static_cast<std::size_t>(at.running)]) each();
+  if (setup.scenario != nullptr) {
+    for (act each : setup.scenario->sessions[static_cast<std::size_t>(machine.running)]) each();
   } else {
-    const int acts = static_cast<int>(use.acts.size());
-    for (int i = 0; i < use.operations; ++i) use.acts[static_cast<std::size_t>(choice.choose(acts))]();
+    const int acts = static_cast<int>(setup.acts.size());
+    for (int i = 0; i < setup.operations; ++i) setup.acts[static_cast<std::size_t>(choice.choose(acts))]();
   }
   self().ended = true;
   _longjmp(scheduler, 1);
@@ -34,15 +34,15 @@ void boot() {
   static char stacks[max_processes][64 * 1024];
   memory.strict = {};
   memory.locations = 1;
-  at.clients = at.file_view = {};
-  at.server_lock = at.transactions_lock = {};
-  at.killed = false;
-  at.running = at.next = -1;
+  machine.clients = machine.file_view = {};
+  machine.server_lock = machine.transactions_lock = {};
+  machine.killed = false;
+  machine.running = machine.next = -1;
   auto& [sequence, watermarks] = *new (&shared) shared_memory;
-  sequence.last.share("last", [](stamp old, stamp now) { promise.last_was_changed(old, now); });
+  sequence.last.share("last", [](stamp old, stamp now) { checker.last_was_changed(old, now); });
   sequence.saved.share("saved");
   sequence.progress.share("progress", [](start_phase old, start_phase now) {
-    promise.start_was_noted(old == start_phase::fresh, now == start_phase::started);
+    checker.start_was_noted(old == start_phase::fresh, now == start_phase::started);
   });
   sequence.saved_values.share("saved_values");
   sequence.save_tried.share("save_tried");
@@ -50,9 +50,9 @@ void boot() {
   watermarks.prepared.share("prepared");
   watermarks.none_prepared.share("none_prepared");
   watermarks.highest.share("highest");
-  for (int i = 0; i < use.processes; ++i) {
+  for (int i = 0; i < setup.processes; ++i) {
     new (&sessions[i]) comb::session<world>;
-    process& each = *new (&at.processes[i]) process;
+    process& each = *new (&machine.processes[i]) process;
     each.announced.share("announced" + std::to_string(i));
     each.local_id.share("transaction" + std::to_string(i));
     getcontext(&each.start);
@@ -62,33 +62,33 @@ void boot() {
   }
 }
 
-void check_file() { promise.was_killed(at.file == stamp{} ? stamp{} : end_of_window(at.file)); }
+void check_file() { checker.was_killed(machine.file == stamp{} ? stamp{} : end_of_window(machine.file)); }
 
 void restart() {
   const auto has_ended = [](const auto& each) { return transaction_of(each).state != state::prepared; };
-  std::erase_if(at.prepared, has_ended);
-  std::erase_if(at.prepared_xids, has_ended);
-  at.xids.clear();
-  for (prepared_transaction& each : at.prepared_xids) {
+  std::erase_if(machine.prepared, has_ended);
+  std::erase_if(machine.prepared_xids, has_ended);
+  machine.xids.clear();
+  for (prepared_transaction& each : machine.prepared_xids) {
     each.is_being_ended = false;
-    at.xids.push_back(each.xid);
+    machine.xids.push_back(each.xid);
   }
   check_file();
-  for (const prepared_lock& each : at.prepared) promise.lock_was_kept(transaction_of(each), each.bound);
-  if (!at.recovers) at.last_commit = {};
+  for (const prepared_lock& each : machine.prepared) checker.lock_was_kept(transaction_of(each), each.bound);
+  if (!machine.recovers) machine.last_commit = {};
   boot();
-  tell("has started again; the saved stamp is ", at.file);
+  tell("has started again; the saved stamp is ", machine.file);
 }
 
 // Lets a process run until it stops. Returns false if all have ended.
 bool run_next() {
-  if (at.next < 0) {
-    at.running = -1;
+  if (machine.next < 0) {
+    machine.running = -1;
     const process_list ready = find_others();
     if (ready.count == 0) return false;
-    at.next = ready.numbers[use.scenario != nullptr ? 0 : choice.choose(ready.count)];
+    machine.next = ready.numbers[setup.scenario != nullptr ? 0 : choice.choose(ready.count)];
   }
-  at.running = std::exchange(at.next, -1);
+  machine.running = std::exchange(machine.next, -1);
   if (_setjmp(scheduler) != 0) return true;
   process& next = self();
   if (!std::exchange(next.started, true)) setcontext(&next.start);
@@ -96,23 +96,23 @@ bool run_next() {
 }
 
 void run_history() {
-  at.~simulated_server();
-  new (&at) simulated_server;
-  promise = {};
+  machine.~simulated_server();
+  new (&machine) simulated_server;
+  checker = {};
   failure.clear();
-  memory.stale = use.stale;
-  if (use.promotes) {
-    at.recovers = true;
-    at.last_commit = noon + (use.scenario != nullptr ? 1 : static_cast<std::uint64_t>(choice.choose(3))) * hour;
+  memory.stale = setup.stale;
+  if (setup.promotes) {
+    machine.recovers = true;
+    machine.last_commit = noon + (setup.scenario != nullptr ? 1 : static_cast<std::uint64_t>(choice.choose(3))) * hour;
   }
   boot();
-  for (int boots = 1; boots <= 6 && failure.empty() && at.step <= max_steps;) {
+  for (int boots = 1; boots <= 6 && failure.empty() && machine.step <= max_steps;) {
     if (!run_next()) {
       // Each history ends with a kill.
-      if (use.scenario == nullptr || !has_event()) return check_file();
+      if (setup.scenario == nullptr || !has_event()) return check_file();
       event();
     }
-    if (at.killed && failure.empty()) {
+    if (machine.killed && failure.empty()) {
       restart();
       ++boots;
     }
@@ -137,8 +137,8 @@ void explain() {
     run_history();
     return !failure.empty() && kind_of_failure == kind;
   };
-  const double stale = std::exchange(use.stale, 0);
-  if (!fails(best)) use.stale = stale;
+  const double stale = std::exchange(setup.stale, 0);
+  if (!fails(best)) setup.stale = stale;
 
   bool better = true;
   const auto try_it = [&](trail numbers) {
@@ -178,13 +178,13 @@ void report(const std::string& name, std::uint64_t histories, double since) {
 void explore(const scenario& which, int deviations, bool stale) {
   const double since = seconds();
   std::uint64_t histories = 0;
-  use = {};
-  use.scenario = &which;
-  use.processes = static_cast<int>(which.sessions.size());
-  use.stale = stale ? 1 : 0;
+  setup = {};
+  setup.scenario = &which;
+  setup.processes = static_cast<int>(which.sessions.size());
+  setup.stale = stale ? 1 : 0;
   for (const std::vector<act>& acts : which.sessions)
-    for (act each : acts) use.reads |= each == read || each == read_late || each == read_twice;
-  use.promotes = std::find(which.happenings.begin(), which.happenings.end(), promotion) != which.happenings.end();
+    for (act each : acts) setup.reads |= each == read || each == read_late || each == read_twice;
+  setup.promotes = std::find(which.happenings.begin(), which.happenings.end(), promotion) != which.happenings.end();
   choice.explore(deviations + (stale && is_brief ? which.more : 0));
   do {
     run_history();

@@ -122,9 +122,10 @@ struct stamp_and_reading {
   stamp now;
 };
 
-// Takes the next stamp from `last`, which any number of threads share, when the clock reads `now`. Threads agree on the
-// order of the changes of a single word in any memory order. The change acquires what save() in order.hpp released when
-// it withdrew a mark: all changes of `last` are read-modify-writes, so they continue that release.
+// Takes the next stamp from `last`, which any number of threads share, when the clock reads `now`. For the sequence
+// alone, relaxed memory order would do: threads agree on the order in which a single word changes. The change acquires,
+// so that the thread finds marks withdrawn by save() in order.hpp, which then changes `last` with a release. All
+// changes of `last` are read-modify-writes, so they continue that release.
 //
 // `far_ahead(previous)` is the stamp that follows one that is more than a day ahead of `now`, and the reading to go on
 // with if `last` changes meanwhile. Without `inline`, GCC does not inline this template.

@@ -13,9 +13,9 @@
 //
 // The watermark
 //   - A transaction *announces* a lower bound of its stamps before it takes the first one. Its announcement
-//     *holds* until the transaction's locks are released.
-//   - The watermark is a new stamp of the server's sequence, or the lowest bound that holds, if that is lower. It is
-//     never less than one that was taken before.
+//     is *live* until the transaction's locks are released.
+//   - The watermark is a new stamp of the server's sequence, or the lowest bound of a live announcement, if that is
+//     lower. It is never less than one that was taken before.
 //   - A statement uses a watermark that is right for its snapshot: samples.hpp.
 //
 //   a transaction                          a watermark
@@ -26,8 +26,8 @@
 // stamp of step 3 and takes a greater one. In the first case the watermark is at most the transaction's bound. In the
 // second case it is less than the transaction's first stamp. Either way no id of the transaction is below it.
 //
-// An announcement stops holding after the transaction is visible to new snapshots. So rows of a transaction whose
-// announcement step 4 does not heed are visible to each snapshot that is taken after the call.
+// An announcement is live until after the transaction is visible to new snapshots. So if step 4 finds that it is live
+// no longer, the transaction's rows are visible to each snapshot that is taken after the call.
 //
 // A world is a class of static functions:
 //
@@ -43,11 +43,11 @@
 //   watermarks() -> server_watermarks&          in shared memory
 //   over_server() -> bool                       the setting comb.monotonicity
 //   transaction() -> uint32                     the local id of this process's transaction, or 0
-//   places() -> int, place() -> int             how many places for announcements there are, and that of this process;
+//   slots() -> int, slot() -> int               how many slots for announcements there are, and that of this process;
 //                                               a parallel worker has its leader's
-//   announced(place) -> atomic<announcement>&   in shared memory
+//   announced(slot) -> atomic<announcement>&    in shared memory
 //   has_had_workers() -> bool                   whether this process was ever the leader of parallel workers
-//   running_tag(place) -> int                   a tag of the transaction whose locks the process of a place holds,
+//   running_tag(slot) -> int                    a tag of the transaction whose locks the process of a slot holds,
 //                                               or -1
 //   snapshot() -> extent                        how far a new snapshot sees
 //   takes_samples() -> bool                     whether this process can take snapshots for samples now
@@ -156,19 +156,19 @@ struct session {
   // tick.
   template <class Step>
   [[gnu::always_inline]] stamp next(stamp now, Step next_step) {
-    if (begun != World::transaction()) [[unlikely]]
+    if (stamped_transaction != World::transaction()) [[unlikely]]
       return first(now, next_step);
-    return take(*current, now, next_step);
+    return take(*sequence_in_use, now, next_step);
   }
 
   // The lowest stamp with which a row of the running transaction is certain to be found by readers up to a watermark.
   // It is the announced bound, or the server's last stamp just after the announcement if that is greater: a watermark
-  // that does not heed the announcement is at most that stamp. All stamps that this process takes in the transaction
-  // are at least as great. Those of its parallel workers can be less, if a worker was the first to take one.
-  stamp admitted_from(stamp now) {
+  // that misses the announcement is at most that stamp. All stamps that this process takes in the transaction are at
+  // least as great. Those of its parallel workers can be less, if a worker was the first to take one.
+  stamp lowest_safe_stamp(stamp now) {
     // A stamp follows the announcement, so that a later one is above the bound although the clock steps back.
-    if (begun != World::transaction()) next(now, usual_step);
-    return admitted;
+    if (stamped_transaction != World::transaction()) next(now, usual_step);
+    return lowest_safe;
   }
 
   // Returns the stamp below which no row appears that a snapshot does not see, of the rows that transactions have
@@ -203,15 +203,15 @@ struct session {
     return taken;
   }
 
-  // Keeps the bound of a transaction that is being prepared, and then raises the count. The announcement holds until
-  // both are done, so each watermark finds the transaction in one place or the other.
+  // Keeps the bound of a transaction that is being prepared, and then raises the count. The announcement is live until
+  // both are done, so each watermark finds one of the two bounds.
   void prepare() {
-    const int place = World::place();
-    const announcement announced = World::announced(place).load(std::memory_order_relaxed);
-    if (!holds(announced, place)) return;
+    const int slot = World::slot();
+    const announcement announced = World::announced(slot).load(std::memory_order_relaxed);
+    if (!is_live(announced, slot)) return;
     // The exact bound, so that no watermark after a restart is below one that was returned before. Workers can have
     // taken stamps below it. With them, a watermark may fall over a restart while the transaction is prepared.
-    const stamp bound = World::has_had_workers() ? bound_of(announced) : admitted;
+    const stamp bound = World::has_had_workers() ? bound_of(announced) : lowest_safe;
     World::lock_prepared(bound);
     World::watermarks().prepared.fetch_add(1);
   }
@@ -220,11 +220,11 @@ struct session {
   void reset() {
     const stamp now = World::clock();
     server_sequence* server = World::server();
-    own.last.store(server != nullptr ? stamp{} : now, std::memory_order_relaxed);
-    begun = 0;  // in session order, the transaction's next stamp follows the server's sequence
+    own_sequence.last.store(server != nullptr ? stamp{} : now, std::memory_order_relaxed);
+    stamped_transaction = 0;  // in session order, the transaction's next stamp follows the server's sequence
     if (server == nullptr) return;
     start(*server);  // otherwise a later start could raise the sequence again
-    // Not a store, after which sessions need not find that a mark was withdrawn.
+    // Not a store, which would end the release by which save() withdraws a mark.
     server->last.exchange(now, std::memory_order_relaxed);
     forget_highest_watermark();
     save(*server);
@@ -236,21 +236,20 @@ struct session {
     start(server);
     start_again_if_far_ahead(server, World::clock());
     raise(server.last, past);
-    if (own.last.load(std::memory_order_relaxed) != stamp{}) raise(own.last, past);
+    if (own_sequence.last.load(std::memory_order_relaxed) != stamp{}) raise(own_sequence.last, past);
     return save(server);
   }
 
   // After comb.monotonicity has changed, the next stamp finds its sequence anew.
-  void setting_changed() { begun = 0; }
+  void setting_changed() { stamped_transaction = 0; }
 
-  // Calls `use(announcement, place)` for each announcement that holds and whose bound is below `limit`, which `use` may
-  // lower.
+  // Calls `use(announcement, slot)` for each live announcement whose bound is below `limit`, which `use` may lower.
   template <class Use>
   static void each_announcement(const stamp& limit, Use use) {
     World::with_transactions_locked([&] {
-      for (int place = 0; place < World::places(); ++place) {
-        const announcement announced = World::announced(place).load(std::memory_order_relaxed);
-        if (bound_of(announced) < limit && holds(announced, place)) use(announced, place);
+      for (int slot = 0; slot < World::slots(); ++slot) {
+        const announcement announced = World::announced(slot).load(std::memory_order_relaxed);
+        if (bound_of(announced) < limit && is_live(announced, slot)) use(announced, slot);
       }
     });
   }
@@ -269,7 +268,7 @@ struct session {
     if (!found) watermarks.none_prepared.store(prepared);
   }
 
-  sequence own;  // for session order; in server order, its last stamp is 0
+  sequence own_sequence;  // for session order; in server order, its last stamp is 0
 
  private:
   // -------------------------------------------------------------------------------------------------------------
@@ -304,32 +303,33 @@ struct session {
   [[gnu::always_inline]] stamp take(sequence& from, stamp now, Step next_step) {
     const sequence_step step =
         take_stamp(from.last, now, next_step, [&](stamp last) { return stamp_far_ahead(from, last, now, next_step); });
-    // Another session may have saved the window of a sequence that this one has set back.
+    // A sequence that was set back counts as well, though another session may have saved its new window already.
     if (step.restarted || !in_same_window(step.next, from.saved.load(std::memory_order_relaxed))) [[unlikely]]
       begin_window(from, now, step.previous, step.next);
     return step.next;
   }
 
-  // The stamp that follows `last`, which was more than a day ahead of the clock when that was read. The clock is read
-  // again, because another session may have taken `last` after the clock stepped forward. take() goes on with the
-  // reading `before` if the sequence changes, because a lower one could be below what the transaction has announced.
+  // The stamp that follows `last`, which is more than a day ahead of `before`, the first reading of the clock. The
+  // clock is read again, because another session may have taken `last` after the clock stepped forward. If the sequence
+  // changes meanwhile, take() goes on with `before`: a lower reading could lead below what the transaction announced.
   using step_function = sequence_step (*)(stamp last, stamp now) noexcept;
   [[gnu::cold, gnu::noinline]] stamp_and_reading stamp_far_ahead(const sequence& from, stamp last, stamp before,
                                                                  step_function next_step) {
     stamp now = World::clock();
     sequence_step step = next_step(last, now);
     if (!step.restarted) return {step.next, before};
-    if (now >= World::creation() && &from == &own && World::server() != nullptr) {
-      // The transaction's stamps will be less than it has announced. The sequence may now follow the server's.
+    if (now >= World::creation() && &from == &own_sequence && World::server() != nullptr) {
+      // The next stamps are below the announced bound, so the transaction announces again. To do so, it follows the
+      // server's sequence again, so its own may have changed.
       before = now = announce_stamps(now);
-      last = own.last.load(std::memory_order_relaxed);
+      last = own_sequence.last.load(std::memory_order_relaxed);
       step = next_step(last, now);
-      admitted = std::min(admitted, step.next);
+      lowest_safe = std::min(lowest_safe, step.next);
     }
     if (now >= World::creation()) return {step.next, before};
     // The clock is certainly wrong, so the sequence continues.
-    const bool was_reported = &from == &own ? std::exchange(own_clock_was_reported, true)
-                                            : World::server()->clock_was_reported.exchange(1) != 0;
+    const bool was_reported = &from == &own_sequence ? std::exchange(own_clock_was_reported, true)
+                                                     : World::server()->clock_was_reported.exchange(1) != 0;
     if (!was_reported) World::warn_of_clock(last, now);
     return {next_step(last, last).next, before};
   }
@@ -337,8 +337,8 @@ struct session {
   // What follows the first stamp of a window, or of a sequence that started again from the clock.
   [[gnu::cold, gnu::noinline]] void begin_window(sequence& from, stamp now, stamp last, stamp next) {
     const bool restarted = next < last;
-    if (&from == &own) {
-      own.saved.store(window_of(next), std::memory_order_relaxed);
+    if (&from == &own_sequence) {
+      own_sequence.saved.store(window_of(next), std::memory_order_relaxed);
     } else {
       server_sequence& server = *World::server();
       if (restarted) forget_highest_watermark();
@@ -363,7 +363,7 @@ struct session {
   // The saved window.
 
   // Saves the window of the server's last stamp. Any number of processes can write at the same time, and one of them
-  // can be held up until its window is long past. Then it has overwritten a later window. So each process looks at the
+  // can be held up until its window is long past. Then its write replaces a later window. So each process looks at the
   // last stamp again after its write, and writes the present window if that is another one. Returns 0 or an error.
   //
   // A window that is marked as saved is never above the file, because the mark is withdrawn before a lower window is
@@ -388,14 +388,14 @@ struct session {
       if (!in_same_window(server.last.load(std::memory_order_relaxed), window)) continue;
       const stamp saved = marked(window, server.saved_values.fetch_add(1));
       if (server.saved.compare_exchange_strong(before, saved, std::memory_order_acq_rel)) return 0;
-      // Another process has marked the window. A comparison that fails can return an old value. One that succeeds has
-      // compared the newest, and its new value tells those that have written another window meanwhile.
+      // Perhaps another process has marked the window: a comparison that fails can return an old value. One that
+      // succeeds has found the newest. The new mark makes those save again that have written another window meanwhile.
       if (in_same_window(before, window) && server.saved.compare_exchange_strong(before, saved)) return 0;
     }
   }
 
-  // A failed attempt leaves no window saved, not even one that another process has just saved: an earlier write of this
-  // process may have overwritten it.
+  // After a failed attempt no window is marked as saved, not even one that another process has just marked: an earlier
+  // write of this process may have replaced it.
   static int note_failure(server_sequence& server, int error) {
     server.saved.store(not_saved(server.saved_values.fetch_add(1)));
     if (server.save_error_was_reported.exchange(1) == 0) World::save_failed(error);
@@ -411,8 +411,8 @@ struct session {
   // -------------------------------------------------------------------------------------------------------------
   // The start of the server's sequence.
 
-  // Raises it to what is known from before: once when the server starts, to the end of the saved window, and once after
-  // recovery, to the last commit that was replayed.
+  // Raises the server's sequence to what is known from before: once when the server starts, to the end of the saved
+  // window, and once after recovery, to the last commit that was replayed.
   void start(server_sequence& server) {
     const start_phase reached = World::in_recovery() ? start_phase::in_recovery : start_phase::started;
     for (;;) {
@@ -426,7 +426,7 @@ struct session {
   void start(server_sequence& server, start_phase before, start_phase reached) {
     const stamp saved = before == start_phase::fresh ? World::load_saved() : stamp{};
     const stamp replayed = reached == start_phase::started ? World::replayed() : stamp{};
-    // Ids made in recovery may be far ahead. Before the start, only the file is.
+    // Ids made in recovery may be far ahead of the clock. When the server starts, only the saved window can be.
     if (before != start_phase::fresh) start_again_if_far_ahead(server, World::clock());
     const stamp now = World::clock();
     stamp given_up{};
@@ -452,11 +452,11 @@ struct session {
     return last <= now || last - now <= units_per_day || now < World::creation();
   }
 
-  // Before the sequence is raised to a stamp from elsewhere: otherwise the next stamp would start again below that one.
-  // Takes a stamp, which finds out.
+  // Takes a stamp, by which a sequence that is far ahead starts again. Called before the sequence is raised to a stamp
+  // from elsewhere: if it started again after that, the next stamp could be below the one from elsewhere.
   void start_again_if_far_ahead(server_sequence& server, stamp now) { take(server, now, usual_step); }
 
-  // A load alone can return an old value, from before the sequence was set back.
+  // The exchange finds the newest value. A load alone can return one from before the sequence was set back.
   static void raise(atomic<stamp>& what, stamp bound) {
     stamp seen = what.load(std::memory_order_relaxed);
     while (!what.compare_exchange_weak(seen, std::max(seen, bound), std::memory_order_relaxed)) {
@@ -469,13 +469,13 @@ struct session {
   template <class Step>
   [[gnu::cold, gnu::noinline]] stamp first(stamp now, Step next_step) {
     now = begin_transaction(now);
-    const stamp taken = take(*current, now, next_step);
+    const stamp taken = take(*sequence_in_use, now, next_step);
     // The sequence may have started again from the clock, below what it was at the announcement.
-    admitted = std::min(admitted, taken);
+    lowest_safe = std::min(lowest_safe, taken);
     return taken;
   }
 
-  // Finds the sequence and announces the transaction, before its first stamp. In recovery before each stamp, because
+  // Finds the sequence and announces the transaction, before its first stamp; in recovery before each stamp, because
   // the end of recovery may raise the sequence. Returns the clock's reading for that stamp.
   stamp begin_transaction(stamp now) {
     // The session that has saved a window takes a sample, so that readers find one from each window.
@@ -484,15 +484,15 @@ struct session {
       now = World::clock();
     }
     const bool in_recovery = World::in_recovery();
-    current = &find_sequence(now);
+    sequence_in_use = &find_sequence(now);
     if (World::server() != nullptr) now = announce_stamps(now);
-    begun = in_recovery ? 0 : World::transaction();
+    stamped_transaction = in_recovery ? 0 : World::transaction();
     return now;
   }
 
   sequence& find_sequence(stamp now) {
     server_sequence* server = World::over_server() ? World::server() : nullptr;
-    if (server == nullptr) return own;
+    if (server == nullptr) return own_sequence;
     start(*server);
     leave_session_order(*server, now);
     // While ids are ahead of the clock, a window can last for hours. The file may have been deleted meanwhile.
@@ -504,10 +504,10 @@ struct session {
   // The session's order must not break when comb.monotonicity changes, so the server's sequence follows the session's.
   // This happens once for each change, because doing it again would undo a comb_reset().
   void leave_session_order(server_sequence& server, stamp now) {
-    const stamp last = own.last.load(std::memory_order_relaxed);
+    const stamp last = own_sequence.last.load(std::memory_order_relaxed);
     if (last == stamp{}) return;
     start_again_if_far_ahead(server, now);
-    own.last.store(stamp{}, std::memory_order_relaxed);
+    own_sequence.last.store(stamp{}, std::memory_order_relaxed);
     if (follows(last, now))
       raise(server.last, last);
     else
@@ -522,13 +522,13 @@ struct session {
     server_sequence& server = *World::server();
     start(server);
     const stamp last = server.last.load(std::memory_order_relaxed);
-    const stamp before = own.last.load(std::memory_order_relaxed);
+    const stamp before = own_sequence.last.load(std::memory_order_relaxed);
     if (!follows(last, now) || !follows(before, now)) now = World::clock();
     if (before != stamp{} && !follows(last, now)) return now;
     if (follows(before, now)) {
-      raise(own.last, last);
+      raise(own_sequence.last, last);
     } else {
-      own.last.store(last, std::memory_order_relaxed);
+      own_sequence.last.store(last, std::memory_order_relaxed);
       World::warn_of_restart(before, now);
     }
     return now;
@@ -540,11 +540,11 @@ struct session {
   // Announces a lower bound of the stamps that the transaction will take. The bound and the first stamp come from one
   // reading of the clock, which is returned, so that the stamp is not below the bound.
   stamp announce_stamps(stamp now) {
-    const bool in_session_order = current == &own;
-    // Before the announcement: otherwise the bound could be below watermarks from before a restart, if the clock is
-    // behind them. It could be, too, if it came from a later reading, by which the sequence starts again.
+    const bool in_session_order = sequence_in_use == &own_sequence;
+    // Before the announcement too: otherwise the bound could be below watermarks from before a restart, if the clock is
+    // behind them. It could also be if it came from a later reading of the clock, by which the sequence starts again.
     if (in_session_order) now = follow_server(now);
-    stamp last = current->last.load(std::memory_order_relaxed);
+    stamp last = sequence_in_use->last.load(std::memory_order_relaxed);
     if (!in_session_order && step_sequence(last, now).restarted) now = World::clock();
     stamp bound;
     stamp before;
@@ -555,12 +555,12 @@ struct session {
       reading = now;
       // After the announcement: so the first stamp is greater than those that watermarks took before.
       if (in_session_order) now = follow_server(now);
-      before = std::exchange(last, current->last.load(std::memory_order_relaxed));
+      before = std::exchange(last, sequence_in_use->last.load(std::memory_order_relaxed));
     } while (last < before || now < reading);
-    const stamp from = std::max(bound, current->last.load(std::memory_order_relaxed));
+    const stamp from = std::max(bound, sequence_in_use->last.load(std::memory_order_relaxed));
     // A transaction that announces again may have rows from before.
-    admitted = admitted_in == World::transaction() ? std::min(admitted, from) : from;
-    admitted_in = World::transaction();
+    lowest_safe = announced_transaction == World::transaction() ? std::min(lowest_safe, from) : from;
+    announced_transaction = World::transaction();
     return now;
   }
 
@@ -569,27 +569,27 @@ struct session {
     return step.restarted && now < World::creation() ? last + 1 : step.next;
   }
 
-  // Leaves a lower bound that the transaction has announced already. The bounds of a leader and its parallel workers
-  // share a place, because the leader's transaction inserts the ids and outlives the workers.
+  // Keeps a lower bound that the transaction has announced already. The bounds of a leader and its parallel workers
+  // share a slot, because the leader's transaction inserts the ids and outlives the workers.
   void announce(stamp bound) {
-    const int place = World::place();
-    atomic<announcement>& at = World::announced(place);
-    const announcement announced = bound_of(bound.units).units | static_cast<announcement>(World::running_tag(place));
-    announcement seen = at.load(std::memory_order_relaxed);
-    while (!(holds(seen, place) && seen <= announced) &&
-           !at.compare_exchange_weak(seen, announced, std::memory_order_relaxed)) {
+    const int slot = World::slot();
+    atomic<announcement>& shared = World::announced(slot);
+    const announcement announced = bound_of(bound.units).units | static_cast<announcement>(World::running_tag(slot));
+    announcement seen = shared.load(std::memory_order_relaxed);
+    while (!(is_live(seen, slot) && seen <= announced) &&
+           !shared.compare_exchange_weak(seen, announced, std::memory_order_relaxed)) {
     }
     World::fence();
   }
 
-  static bool holds(announcement announced, int place) {
-    return announced != no_announcement && static_cast<int>(announced & tag_mask) == World::running_tag(place);
+  static bool is_live(announcement announced, int slot) {
+    return announced != no_announcement && static_cast<int>(announced & tag_mask) == World::running_tag(slot);
   }
 
-  sequence* current = nullptr;  // the sequence in use
-  std::uint32_t begun = 0;      // the local id of the transaction that has begun its stamps, or 0
-  stamp admitted{};             // admitted_from() of the transaction `admitted_in`
-  std::uint32_t admitted_in = 0;
+  sequence* sequence_in_use = nullptr;      // by stamped_transaction
+  std::uint32_t stamped_transaction = 0;    // the transaction whose next stamp needs no preparation, or 0
+  stamp lowest_safe{};                      // lowest_safe_stamp() of announced_transaction
+  std::uint32_t announced_transaction = 0;  // the last transaction that announced its stamps
   bool own_clock_was_reported = false;
   sample recent_samples[4]{};  // of this session, because others can keep the shared ones of a period
   unsigned sample_count = 0;

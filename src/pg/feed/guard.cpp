@@ -4,12 +4,12 @@
 //   CREATE TRIGGER events_guard AFTER INSERT OR UPDATE ON events
 //   FOR EACH ROW EXECUTE FUNCTION comb_guard('id', '1 second');
 //
-// A watermark that does not wait for the transaction is at most admitted_from(), and one that does is less. So a reader
-// finds each row whose id is at least admitted_from(), and a reader that stays behind its watermark by the lateness
-// finds each row whose id is at least admitted_from() less the lateness.
+// Until the transaction is visible, each watermark is at most lowest_safe_stamp(). So a reader finds each row whose id
+// is at least lowest_safe_stamp(). A reader that stays behind its watermark by the lateness finds each row whose id is
+// at least lowest_safe_stamp() less the lateness.
 //
-// A reader would find an id that is far ahead of the clock as late as that. It comes from another generator, as random
-// uuids do, so it is refused as well.
+// A reader finds a row whose id is far ahead of the clock only when the clock gets there. Such an id comes from another
+// generator, as random UUIDs do, so it is refused as well.
 #include <algorithm>
 #include <cstdint>
 
@@ -57,7 +57,7 @@ constexpr kind hot_ids = {"hot_guard", "hot_watermark", [](stamp from) { return 
 
 // Whether the sequence was set back since the transaction took its first stamp. In session order that cannot be told.
 bool was_set_back() {
-  return server_world::over_server() && attached.sequence->last.load(std::memory_order_relaxed) < admitted_from();
+  return server_world::over_server() && attached.sequence->last.load(std::memory_order_relaxed) < lowest_safe_stamp();
 }
 
 [[noreturn]] void refuse(const TriggerData& call, int column, const uuid& id, const kind& of, stamp bound,
@@ -81,7 +81,7 @@ bool was_set_back() {
 }
 
 void check(const TriggerData& call, int column, const uuid& id, std::uint64_t lateness, const kind& of) {
-  const stamp from = admitted_from();
+  const stamp from = lowest_safe_stamp();
   const stamp lowest = earlier(from, lateness);
   if (id < of.lowest_id(lowest)) refuse(call, column, id, of, lowest, true);
   if (id < of.lowest_id(from + units_per_day)) [[likely]]

@@ -112,8 +112,8 @@ COMB_FUNCTION(comb_watermark_holders) {
 
   auto* holders = static_cast<holder*>(palloc(sizeof(holder) * static_cast<std::size_t>(MaxBackends)));
   int count = 0;
-  this_session.each_announcement(max_stamp, [&](announcement announced, int place) {
-    holders[count++] = {process_id(GetPGProcByNumber(place)), bound_of(announced)};
+  this_session.each_announcement(max_stamp, [&](announcement announced, int slot) {
+    holders[count++] = {process_id(GetPGProcByNumber(slot)), bound_of(announced)};
   });
   for (int i = 0; i < count; ++i) add(holders[i].bound, false, Int32GetDatum(holders[i].pid));
 

@@ -52,7 +52,7 @@ COMB_FUNCTION(comb_status) {
   const shared_sequence* server = server_world::server();
   const bool over_server = server != nullptr && server_world::over_server();
 
-  const stamp last = (over_server ? server->last : this_session.own.last).load(std::memory_order_relaxed);
+  const stamp last = (over_server ? server->last : this_session.own_sequence.last).load(std::memory_order_relaxed);
   const TimestampTz last_time = to_timestamptz(last);
   auto* lead = static_cast<Interval*>(palloc0(sizeof(Interval)));
   lead->time = last_time - GetCurrentTimestamp();

@@ -12,8 +12,8 @@ template <class Step = decltype(usual_step)>
   return this_session.next(now, next_step);
 }
 
-// session::admitted_from() of comb/order.hpp. Shared memory must be attached.
-inline stamp admitted_from() { return this_session.admitted_from(clock_stamp()); }
+// session::lowest_safe_stamp() of comb/order.hpp. Shared memory must be attached.
+inline stamp lowest_safe_stamp() { return this_session.lowest_safe_stamp(clock_stamp()); }
 
 // Declares the setting. For _PG_init.
 void init_sequence();

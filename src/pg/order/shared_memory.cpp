@@ -28,7 +28,7 @@ void find_watermarks() {
   }
   attached.watermarks = new (memory) shared_watermarks;
   for (int i = 0; i < MaxBackends; ++i)
-    new (&attached.watermarks->places[i]) shared_atomic<announcement>(no_announcement);
+    new (&attached.watermarks->slots[i]) shared_atomic<announcement>(no_announcement);
 }
 
 void find_sequence() {

@@ -67,8 +67,8 @@ struct server_world {
   static bool over_server() { return monotonicity_setting == static_cast<int>(monotonicity::server); }
   static std::uint32_t transaction() { return local_transaction(MyProc); }
 
-  static int places() { return MaxBackends; }
-  static int place() {
+  static int slots() { return MaxBackends; }
+  static int slot() {
     random_delay();
     return process_number(MyProc->lockGroupLeader != nullptr ? MyProc->lockGroupLeader : MyProc);
   }
@@ -81,14 +81,14 @@ struct server_world {
     return IsTransactionState() && ActiveSnapshotSet() && !IsParallelWorker() && !RecoveryInProgress();
   }
   static bool has_had_workers() { return MyProc->lockGroupLeader != nullptr; }
-  static atomic<announcement>& announced(int place);
+  static atomic<announcement>& announced(int slot);
 
   // The tags of 65,536 consecutive transactions of a process are different. The pid distinguishes a new process from an
-  // earlier one that had the same place: in PostgreSQL 15 and 16, the two can use the same local ids. If an
-  // announcement of an ended transaction holds because of an equal tag, watermarks wait for a later transaction as
-  // well. Readers lose nothing.
-  static int running_tag(int place) {
-    const PGPROC* process = GetPGProcByNumber(place);
+  // earlier one that had the same slot: in PostgreSQL 15 and 16, the two can use the same local ids. If an
+  // announcement of an ended transaction counts as live because of an equal tag, watermarks wait for a later
+  // transaction as well. Readers miss nothing.
+  static int running_tag(int slot) {
+    const PGPROC* process = GetPGProcByNumber(slot);
     const LocalTransactionId running = locked_transaction(process);
     if (running == InvalidLocalTransactionId) return -1;
     return static_cast<int>((running + static_cast<std::uint32_t>(process_id(process)) * 40503) & tag_mask);
@@ -116,7 +116,7 @@ using shared_sequence = server_sequence<server_world>;
 
 struct shared_watermarks {
   server_watermarks<server_world> server;
-  alignas(PG_CACHE_LINE_SIZE) server_world::atomic<announcement> places[];
+  alignas(PG_CACHE_LINE_SIZE) server_world::atomic<announcement> slots[];
 };
 
 struct shared_memory {
@@ -138,12 +138,12 @@ static_assert(offsetof(server_watermarks<server_world>, times_set_back) == 0 &&
               offsetof(server_watermarks<server_world>, prepared) == 16 &&
               offsetof(server_watermarks<server_world>, none_prepared) == 24 &&
               offsetof(server_watermarks<server_world>, samples) == 32 && sizeof(server_samples) == 5760 &&
-              offsetof(shared_watermarks, server) == 0 && offsetof(shared_watermarks, places) == 5888);
+              offsetof(shared_watermarks, server) == 0 && offsetof(shared_watermarks, slots) == 5888);
 #pragma GCC diagnostic pop
 
 inline server_watermarks<server_world>& server_world::watermarks() { return attached.watermarks->server; }
 
-inline shared_atomic<announcement>& server_world::announced(int place) { return attached.watermarks->places[place]; }
+inline shared_atomic<announcement>& server_world::announced(int slot) { return attached.watermarks->slots[slot]; }
 
 inline constinit session<server_world> this_session;
 
