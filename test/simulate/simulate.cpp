@@ -1,10 +1,10 @@
 // Looks for histories of a server in which comb/order.hpp breaks a promise. CONTRIBUTING.md says how to use it.
 //
-//   simulate [--preemptions=N] [--seconds=N] [--seed=N] [--histories=N] [--brief]
+//   simulate [--preemptions=N] [--seconds=N] [--seed=N] [--histories=N] [--brief] [--print]
 //
 // First it goes through all histories of some scenarios with at most so many preemptions, or none if N is 0. Then it
 // tries random histories, the first with the given seed. A history that breaks a promise is shortened and printed. With
-// --brief it is not printed, and the first one ends the program.
+// --brief it is not printed, and the first one ends the program. With --print, each history is printed as it runs.
 #include <time.h>
 
 #include <cinttypes>
@@ -129,6 +129,7 @@ double seconds() {
 
 // Shortens a history that fails, for at most ten seconds, and prints what is left.
 void explain() {
+  tracing = false;
   const std::string kind = kind_of_failure;
   const double end = seconds() + 10;
   trail best = choice.made();
@@ -226,7 +227,12 @@ int main(int count, char** arguments) {
       is_brief = true;
       continue;
     }
-    std::fprintf(stderr, "%s [--preemptions=N] [--seconds=N] [--seed=N] [--histories=N] [--brief]\n", arguments[0]);
+    if (std::strcmp(arguments[i], "--print") == 0) {
+      tracing = true;
+      continue;
+    }
+    std::fprintf(stderr, "%s [--preemptions=N] [--seconds=N] [--seed=N] [--histories=N] [--brief] [--print]\n",
+                 arguments[0]);
     return 2;
   }
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
