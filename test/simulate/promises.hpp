@@ -266,6 +266,7 @@ struct promises {
   void was_reset(stamp own, stamp last, stamp covered) {
     const operation& op = mine();
     if (own > op.latest_reading()) broken("comb_reset() leaves the session's own sequence at ", own);
+    if (op.is_alone && last > op.latest_reading()) broken("comb_reset() leaves the server's sequence at ", last);
     if (op.is_alone && disk_was_well(op) && covered > last + comb::units_per_second)
       broken("comb_reset() leaves the saved stamp at ", covered);
   }
