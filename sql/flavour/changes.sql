@@ -137,7 +137,17 @@ BEGIN
   IF (reason IS NULL) AND (columns = '') THEN
     code := '42703';
     reason := 'It has no column without a default for the key of the table.';
-  ELSIF (reason IS NULL) AND NOT EXISTS (
+  ELSIF reason IS NULL THEN
+    SELECT format('It must have column "%s", which is in the primary key of table "%s".', a.attname, t.relname)
+    INTO reason FROM pg_constraint AS k JOIN pg_class AS t ON t.oid = k.conrelid
+    JOIN pg_attribute AS a ON (a.attrelid = t.oid) AND (a.attnum = ANY (k.conkey))
+    WHERE (k.conrelid = ANY (ARRAY[(SELECT TG_RELID), (SELECT pg_partition_root(TG_RELID))])) AND (k.contype = 'p')
+      AND NOT EXISTS (SELECT FROM pg_attribute AS l WHERE (l.attrelid = (SELECT log)) AND (l.attname = a.attname)
+                        AND NOT l.attisdropped)
+    ORDER BY t.relispartition DESC, a.attnum LIMIT 1;
+    code := CASE WHEN reason IS NULL THEN code ELSE '42703' END;
+  END IF;
+  IF (reason IS NULL) AND NOT EXISTS (
     SELECT FROM pg_attrdef AS d JOIN pg_depend AS u ON (u.classid = 'pg_attrdef'::regclass) AND (u.objid = d.oid)
     JOIN pg_proc AS f ON (u.refclassid = 'pg_proc'::regclass) AND (u.refobjid = f.oid)
     WHERE (d.adrelid = (SELECT log)) AND (f.proname = ANY ('{comb_uuid,comb_uuid_v7}'::text[]))

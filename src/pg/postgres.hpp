@@ -26,6 +26,7 @@ extern "C" {
 #include <catalog/partition.h>
 #include <catalog/pg_am.h>
 #include <catalog/pg_class.h>
+#include <catalog/pg_constraint.h>
 #include <catalog/pg_index.h>
 #include <catalog/pg_proc.h>
 #include <catalog/pg_statistic.h>

@@ -200,6 +200,43 @@ SELECT insert_after('CREATE FOREIGN DATA WRAPPER none; CREATE SERVER none FOREIG
 SELECT insert_after('DROP TRIGGER orders_log ON orders; CREATE TRIGGER orders_log AFTER INSERT ON orders
     FOR EACH ROW EXECUTE FUNCTION comb_log(''orders'')');
 
+-- The log has all columns of the primary key, or two rows could have the same entry. A new primary key is seen by the
+-- next statement. A log can have more columns, and a table without a primary key can have any log.
+SELECT insert_after('ALTER TABLE orders ADD n int DEFAULT 0, DROP CONSTRAINT orders_pkey, ADD PRIMARY KEY (id, n)');
+SELECT insert_after('ALTER TABLE orders ADD n int DEFAULT 0, DROP CONSTRAINT orders_pkey, ADD PRIMARY KEY (id, n);
+    ALTER TABLE orders_log ADD n int');
+SELECT insert_after('ALTER TABLE orders ADD n int DEFAULT 0, DROP CONSTRAINT orders_pkey, ADD PRIMARY KEY (id, n);
+    ALTER TABLE orders_log ADD n int; ALTER TABLE orders_log DROP n');
+SELECT insert_after('ALTER TABLE orders ADD n int DEFAULT 0, DROP CONSTRAINT orders_pkey,
+    ADD PRIMARY KEY (id, n) DEFERRABLE INITIALLY DEFERRED');
+SELECT insert_after('ALTER TABLE orders ADD n int DEFAULT 0, DROP CONSTRAINT orders_pkey,
+    ADD PRIMARY KEY (id) INCLUDE (n)');
+SELECT insert_after('ALTER TABLE orders ADD n serial, ADD UNIQUE (id), DROP CONSTRAINT orders_pkey,
+    ADD PRIMARY KEY (n)');
+SELECT insert_after('ALTER TABLE orders DROP CONSTRAINT orders_pkey');
+-- That of a partition counts as well, that of its topmost table, and that of a child.
+CREATE TABLE shelves (id int NOT NULL, n int NOT NULL) PARTITION BY LIST (n);
+CREATE TABLE shelves_1 PARTITION OF shelves (PRIMARY KEY (id)) FOR VALUES IN (1);
+CREATE TABLE shelves_2 PARTITION OF shelves (PRIMARY KEY (id, n)) FOR VALUES IN (2);
+CREATE TABLE shelves_log (change uuid PRIMARY KEY DEFAULT comb_uuid(), id int);
+CREATE TRIGGER logged AFTER INSERT OR UPDATE OR DELETE ON shelves
+FOR EACH ROW EXECUTE FUNCTION comb_log('shelves_log');
+SELECT outcome('INSERT INTO shelves VALUES (1, 1)');
+SELECT outcome('INSERT INTO shelves VALUES (2, 1), (3, 2)');
+SELECT outcome('INSERT INTO shelves_2 VALUES (4, 2)');
+ALTER TABLE ONLY shelves ADD PRIMARY KEY (id, n);
+SELECT outcome('INSERT INTO shelves_1 VALUES (4, 1)');
+CREATE TABLE boxes (id int PRIMARY KEY, n int);
+CREATE TABLE small_boxes (PRIMARY KEY (id, n)) INHERITS (boxes);
+CREATE TRIGGER logged AFTER UPDATE ON boxes FOR EACH ROW EXECUTE FUNCTION comb_log('shelves_log');
+CREATE TRIGGER logged AFTER UPDATE ON small_boxes FOR EACH ROW EXECUTE FUNCTION comb_log('shelves_log');
+INSERT INTO boxes VALUES (5, 1);
+SELECT outcome('UPDATE boxes SET n = 2');
+INSERT INTO small_boxes VALUES (6, 1);
+SELECT outcome('UPDATE boxes SET n = 3');
+SELECT entries('shelves_log');
+DROP TABLE shelves, small_boxes, boxes, shelves_log;
+
 -- What the executor would check: constraints, unique indexes, a log that is a partition, and read-only transactions.
 SELECT split_part(insert_after('ALTER TABLE orders_log ADD CHECK (id < 100)'), E'\n', 1);
 SELECT insert_after('CREATE UNIQUE INDEX ON orders_log (id); INSERT INTO orders_log (id) VALUES (100)');

@@ -9,6 +9,9 @@
 // The columns of the log without a default get the key: the table's columns of the same names. All others get their
 // defaults. An entry whose key is NULL is a mark, which tells readers to load the table again.
 //
+// The key has all columns of the table's primary key. Otherwise two rows could have the same entry, and a reader would
+// take a deleted row for its neighbour.
+//
 // The log is looked up as the owner of the table, who needs INSERT on it, and not as whoever writes the table. An entry
 // is written as the owner of the log, because the log's defaults, constraints and triggers can call any function. So
 // that nobody else chooses what these do, keys are passed without casts and domains, the search_path is fixed, and no
@@ -66,6 +69,13 @@ void check_rights(const RangeVar* name, Oid log, Oid, void* table) {
                   quote_identifier(GetUserNameFromId(GetUserId(), false))));
 }
 
+// The topmost table of a partition, or the table itself.
+Oid topmost(Relation table) {
+  const Oid id = RelationGetRelid(table);
+  const List* ancestors = table->rd_rel->relispartition ? get_partition_ancestors(id) : NIL;
+  return ancestors == NIL ? id : llast_oid(ancestors);
+}
+
 // A name without a schema is in the schema of the table, and for a partition in that of the topmost table.
 Oid find_log(const TriggerData& call) {
   const Relation table = call.tg_relation;
@@ -73,11 +83,7 @@ Oid find_log(const TriggerData& call) {
     ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("wrong number of arguments for comb_log()"),
             detail_of_trigger(call), errhint("The trigger must call comb_log('name of the log')."));
   RangeVar* name = makeRangeVarFromNameList(textToQualifiedNameList(cstring_to_text(call.tg_trigger->tgargs[0])));
-  if (name->schemaname == nullptr) {
-    const Oid id = RelationGetRelid(table);
-    const List* ancestors = table->rd_rel->relispartition ? get_partition_ancestors(id) : NIL;
-    name->schemaname = get_namespace_name(get_rel_namespace(ancestors == NIL ? id : llast_oid(ancestors)));
-  }
+  if (name->schemaname == nullptr) name->schemaname = get_namespace_name(get_rel_namespace(topmost(table)));
   return RangeVarGetRelidExtended(name, RowExclusiveLock, 0, check_rights, table);
 }
 
@@ -147,6 +153,21 @@ void add_column(Relation table, Relation log, const FormData_pg_attribute* to, l
   w->types[w->count++] = type;
 }
 
+// The primary key of a partition need not be that of the topmost table. Both are looked up again for each statement,
+// because a new primary key does not invalidate the plan. The names tell, because a partition numbers its columns
+// otherwise.
+void check_primary_key(Relation table, Relation log, Oid keyed) {
+  Oid constraint;
+  const Bitmapset* key = get_primary_key_attnos(keyed, true, &constraint);
+  for (int i = -1; (i = bms_next_member(key, i)) >= 0;) {
+    const char* name = get_attname(keyed, static_cast<AttrNumber>(i + FirstLowInvalidHeapAttributeNumber), false);
+    if (SPI_fnumber(log->rd_att, name) <= 0)
+      refuse(table, log, ERRCODE_UNDEFINED_COLUMN,
+             psprintf("It must have column \"%s\", which is in the primary key of table \"%s\".", name,
+                      get_rel_name(keyed)));
+  }
+}
+
 // Fills in which columns are the key, and returns the statement that inserts one.
 const char* find_key(Relation table, Relation log, log_writer* w) {
   StringInfoData names, parameters;
@@ -170,6 +191,8 @@ const char* find_key(Relation table, Relation log, log_writer* w) {
   }
   if (w->count == 0)
     refuse(table, log, ERRCODE_UNDEFINED_COLUMN, "It has no column without a default for the key of the table.");
+  check_primary_key(table, log, RelationGetRelid(table));
+  if (const Oid top = topmost(table); top != RelationGetRelid(table)) check_primary_key(table, log, top);
   const char* schema = get_namespace_name(RelationGetNamespace(log));
   return psprintf("INSERT INTO %s (%s) VALUES (%s)", quote_qualified_identifier(schema, RelationGetRelationName(log)),
                   names.data + 2, parameters.data + 2);
