@@ -291,6 +291,22 @@ CREATE TRIGGER logged AFTER INSERT ON drafts FOR EACH ROW EXECUTE FUNCTION comb_
 INSERT INTO drafts VALUES (1);
 SELECT entries('drafts_log');
 
+-- The executor writes a log that has another table access method. It counts calls of functions.
+CREATE ACCESS METHOD heap2 TYPE TABLE HANDLER heap_tableam_handler;
+CREATE TABLE parcels (id int PRIMARY KEY);
+CREATE TABLE parcels_log (change uuid PRIMARY KEY DEFAULT comb_uuid(), id int) USING heap2;
+CREATE TRIGGER logged AFTER INSERT ON parcels FOR EACH ROW EXECUTE FUNCTION comb_log('parcels_log');
+SET track_functions = 'all';
+BEGIN;
+SELECT coalesce(pg_stat_get_xact_function_calls('comb_uuid()'::regprocedure), 0) AS before \gset
+INSERT INTO parcels VALUES (1), (2);
+SELECT pg_stat_get_xact_function_calls('comb_uuid()'::regprocedure) - :before AS calls;
+COMMIT;
+RESET track_functions;
+SELECT entries('parcels_log');
+DROP TABLE parcels, parcels_log;
+DROP ACCESS METHOD heap2;
+
 -- A trigger of the table can change the log in the middle of a statement, after an entry was written.
 CREATE FUNCTION change_log() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

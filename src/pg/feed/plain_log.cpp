@@ -52,9 +52,10 @@ void insert_into_index(Relation log, Relation index, TupleTableSlot* row) {
 bool is_plain(Relation log, int columns) {
   const auto* shape = log->rd_rel;
   const auto* constraints = log->rd_att->constr;
-  return shape->relkind == RELKIND_RELATION && !shape->relispartition && !shape->relrowsecurity &&
-         log->trigdesc == nullptr && (constraints == nullptr || constraints->num_check == 0) &&
-         count_columns(log->rd_att) == columns && has_plain_indexes(log);
+  return shape->relkind == RELKIND_RELATION && shape->relam == HEAP_TABLE_AM_OID && !shape->relispartition &&
+         !shape->relrowsecurity && log->trigdesc == nullptr &&
+         (constraints == nullptr || constraints->num_check == 0) && count_columns(log->rd_att) == columns &&
+         has_plain_indexes(log);
 }
 
 void insert_plainly(Relation log, TupleTableSlot* row) {

@@ -6,8 +6,8 @@
 
 namespace comb::pg {
 
-// Whether a log is an ordinary table without triggers, row level security and constraints, with as many columns, and
-// with indexes that call no function of a user.
+// Whether a log is an ordinary heap table without triggers, row level security and constraints, with as many columns,
+// and with indexes that call no function of a user.
 bool is_plain(Relation log, int columns);
 
 // Inserts a row into a plain log, which the statement has locked. The row is in a virtual slot.
