@@ -201,6 +201,21 @@ BEGIN
   RAISE NOTICE 'deleted: %', FOUND;
 END $$;
 ROLLBACK;
+-- Also if the planning of another query fails before, which the planner evaluates for its times.
+CREATE FUNCTION times_after_error() RETURNS timestamptz[] LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+  BEGIN
+    EXECUTE 'SELECT 1 / 0';
+  EXCEPTION WHEN division_by_zero THEN
+    RETURN '{2026-11-01 00:10,2026-11-01 00:20}';
+  END;
+END $$;
+BEGIN;
+DECLARE listed CURSOR FOR SELECT customer FROM orders_v WHERE created_at = ANY (times_after_error());
+FETCH 1 FROM listed;
+UPDATE orders SET note = 'seen' WHERE CURRENT OF listed RETURNING customer, note;
+ROLLBACK;
+DROP FUNCTION times_after_error;
 -- Also if the planning of its query is what loads the library.
 \c
 SET TimeZone = 'UTC'; SET DateStyle = 'ISO';

@@ -72,6 +72,23 @@ is($err, '', 'an expression in DO counts what it sees');
 like($err, qr/^error 25000/, 'a query is refused that would use a watermark newer than its snapshot');
 $overtaken->close;
 
+# A deferred trigger runs after its statement. The session loads the library only within the query of the trigger.
+$node->safe_psql('postgres', <<'SQL');
+CREATE TABLE orders (n int);
+CREATE TABLE seen (below uuid, events bigint);
+CREATE FUNCTION late_wrapper() RETURNS uuid LANGUAGE plpgsql AS
+$$ BEGIN PERFORM pg_advisory_xact_lock_shared(1); RETURN comb_watermark(); END $$;
+CREATE FUNCTION count_events() RETURNS trigger LANGUAGE plpgsql AS
+$$ BEGIN INSERT INTO seen SELECT late_wrapper(), count(*) FROM events; RETURN NULL; END $$;
+CREATE CONSTRAINT TRIGGER counted AFTER INSERT ON orders DEFERRABLE INITIALLY DEFERRED
+FOR EACH ROW EXECUTE FUNCTION count_events();
+SQL
+$overtaken = Session->new($node->connstr('postgres'));
+overtaken('INSERT INTO orders VALUES (1)');
+is($node->safe_psql('postgres', 'SELECT events - (SELECT count(*) FROM events WHERE id < below) FROM seen'),
+	0, 'a query in a deferred trigger that loads the library sees all rows below its watermark');
+$overtaken->close;
+
 # ---- cursors ---------------------------------------------------------------------------------------------------------
 
 # A cursor keeps its watermark. While it is not fetched from, it does not hold back that of other statements.
