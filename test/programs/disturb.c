@@ -56,6 +56,7 @@ int open(const char *path, int flags, ...) {
   stamp_file = file;
   if (!fails("open", file)) return file;
   syscall(SYS_close, file);
+  stamp_file = -1;
   errno = EMFILE;
   return -1;
 }
