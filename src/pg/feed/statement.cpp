@@ -165,8 +165,11 @@ stamp statement_watermark() {
 void init_statement() {
   next_start = ExecutorStart_hook;
   ExecutorStart_hook = start_query;
-  // The planner loads the library before the query starts, except for calls within functions.
-  const bool may_be_in_query = IsTransactionState() && (ActivePortal != nullptr || !ThereAreNoReadyPortals());
+  // The planner loads the library before the query starts, except for calls within functions. A deferred trigger runs
+  // after the portal of its statement has ended.
+  const bool is_in_trigger = DatumGetInt32(DirectFunctionCall1(pg_trigger_depth, Datum{0})) > 0;
+  const bool may_be_in_query =
+      IsTransactionState() && (is_in_trigger || ActivePortal != nullptr || !ThereAreNoReadyPortals());
   if (may_be_in_query) loaded_in = server_world::transaction();
 }
 
