@@ -186,11 +186,7 @@ DEALLOCATE listed;
 RESET plan_cache_mode;
 
 -- A row under a cursor on a list can be updated.
-BEGIN;
-DECLARE listed CURSOR FOR SELECT customer FROM orders_v WHERE created_at IN ('2026-11-01 00:10', '2026-11-01 00:20');
-FETCH 2 FROM listed;
-UPDATE orders SET note = 'seen' WHERE CURRENT OF listed RETURNING customer, note;
-DO $$
+CREATE FUNCTION delete_under_cursor() RETURNS bool LANGUAGE plpgsql AS $$
 DECLARE
   rows_of_list CURSOR FOR SELECT * FROM orders_v WHERE created_at IN ('2026-11-01 00:10', '2026-11-01 00:20');
   one record;
@@ -198,8 +194,13 @@ BEGIN
   OPEN rows_of_list;
   FETCH rows_of_list INTO one;
   DELETE FROM orders WHERE CURRENT OF rows_of_list;
-  RAISE NOTICE 'deleted: %', FOUND;
+  RETURN FOUND;
 END $$;
+BEGIN;
+DECLARE listed CURSOR FOR SELECT customer FROM orders_v WHERE created_at IN ('2026-11-01 00:10', '2026-11-01 00:20');
+FETCH 2 FROM listed;
+UPDATE orders SET note = 'seen' WHERE CURRENT OF listed RETURNING customer, note;
+SELECT delete_under_cursor();
 ROLLBACK;
 -- Also if the planning of another query fails before, which the planner evaluates for its times.
 CREATE FUNCTION times_after_error() RETURNS timestamptz[] LANGUAGE plpgsql IMMUTABLE AS $$
@@ -220,33 +221,16 @@ DROP FUNCTION times_after_error;
 \c
 SET TimeZone = 'UTC'; SET DateStyle = 'ISO';
 BEGIN;
-DO $$
-DECLARE
-  rows_of_list CURSOR FOR SELECT * FROM orders_v WHERE created_at IN ('2026-11-01 00:10', '2026-11-01 00:20');
-  one record;
-BEGIN
-  OPEN rows_of_list;
-  FETCH rows_of_list INTO one;
-  DELETE FROM orders WHERE CURRENT OF rows_of_list;
-  RAISE NOTICE 'deleted: %', FOUND;
-END $$;
+SELECT delete_under_cursor();
 ROLLBACK;
 \c
 SET TimeZone = 'UTC'; SET DateStyle = 'ISO';
 SET cursor_tuple_fraction = 1;
 BEGIN;
-DO $$
-DECLARE
-  rows_of_list CURSOR FOR SELECT * FROM orders_v WHERE created_at IN ('2026-11-01 00:10', '2026-11-01 00:20');
-  one record;
-BEGIN
-  OPEN rows_of_list;
-  FETCH rows_of_list INTO one;
-  DELETE FROM orders WHERE CURRENT OF rows_of_list;
-  RAISE NOTICE 'deleted: %', FOUND;
-END $$;
+SELECT delete_under_cursor();
 ROLLBACK;
 RESET cursor_tuple_fraction;
+DROP FUNCTION delete_under_cursor;
 SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off;
 
 -- So do bitmaps for alternatives, and BRIN indexes.
