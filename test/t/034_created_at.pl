@@ -363,7 +363,7 @@ sub compare
 sub random_query
 {
 	my $query = query();
-	# A connection takes time, so few queries have a session of their own. Cursors need more care than others.
+	# A connection takes time, so few queries begin a session. Half of the cursors do, because they must not get a join.
 	my $session = chance($query =~ /CURSOR/ ? 0.5 : 0.05) ? "\\c\nSET search_path = public, ids;\n" : '';
 	return { query => $query, session => $session, settings => settings(), statements => statements($query) };
 }
