@@ -165,8 +165,8 @@ stamp statement_watermark() {
 void init_statement() {
   next_start = ExecutorStart_hook;
   ExecutorStart_hook = start_query;
-  // The planner loads the library before the query starts, except for calls within functions. A deferred trigger runs
-  // after the portal of its statement has ended.
+  // The planner loads the library before the query starts, except for calls within functions. Deferred triggers, and
+  // those of a subscription's worker, run without a portal.
   const bool is_in_trigger = DatumGetInt32(DirectFunctionCall1(pg_trigger_depth, Datum{0})) > 0;
   const bool may_be_in_query =
       IsTransactionState() && (is_in_trigger || ActivePortal != nullptr || !ThereAreNoReadyPortals());
