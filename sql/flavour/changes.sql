@@ -47,6 +47,8 @@ DECLARE
   type regtype;
   modifier int4;
   columns text := '';
+  key text[] := '{}';
+  keyed regclass;
   entry text;
   mark text;
   fields text := '';
@@ -130,6 +132,7 @@ BEGIN
     ELSIF attribute.is_virtual THEN
       reason := format('Column "%s" of the key is a virtual column.', attribute.name);
     END IF;
+    key := key || attribute.name;
     columns := concat(columns, ', ', quote_ident(attribute.name));
     fields := concat(fields, ', ($1).', quote_ident(attribute.name));
     other_fields := concat(other_fields, ', ($2).', quote_ident(attribute.name));
@@ -137,16 +140,17 @@ BEGIN
   IF (reason IS NULL) AND (columns = '') THEN
     code := '42703';
     reason := 'It has no column without a default for the key of the table.';
-  ELSIF reason IS NULL THEN
-    SELECT format('It must have column "%s", which is in the primary key of table "%s".', a.attname, t.relname)
-    INTO reason FROM pg_constraint AS k JOIN pg_class AS t ON t.oid = k.conrelid
-    JOIN pg_attribute AS a ON (a.attrelid = t.oid) AND (a.attnum = ANY (k.conkey))
-    WHERE (k.conrelid = ANY (ARRAY[(SELECT TG_RELID), (SELECT pg_partition_root(TG_RELID))])) AND (k.contype = 'p')
-      AND NOT EXISTS (SELECT FROM pg_attribute AS l WHERE (l.attrelid = (SELECT log)) AND (l.attname = a.attname)
-                        AND NOT l.attisdropped)
-    ORDER BY t.relispartition DESC, a.attnum LIMIT 1;
-    code := CASE WHEN reason IS NULL THEN code ELSE '42703' END;
   END IF;
+  FOREACH keyed IN ARRAY ARRAY[TG_RELID, pg_partition_root(TG_RELID)] LOOP
+    EXIT WHEN (reason IS NOT NULL) OR (keyed IS NULL);
+    SELECT format('It must have column "%s", which is in the primary key of table "%s".', a.attname,
+                  (SELECT t.relname FROM pg_class AS t WHERE t.oid = a.attrelid))
+    INTO reason FROM pg_constraint AS k
+    JOIN pg_attribute AS a ON (a.attrelid = k.conrelid) AND (a.attnum = ANY (k.conkey))
+    WHERE (k.conrelid = (SELECT keyed)) AND (k.contype = 'p') AND NOT (a.attname = ANY ((SELECT key)::text[]))
+    ORDER BY a.attnum LIMIT 1;
+    code := CASE WHEN reason IS NULL THEN code ELSE '42703' END;
+  END LOOP;
   IF (reason IS NULL) AND NOT EXISTS (
     SELECT FROM pg_attrdef AS d JOIN pg_depend AS u ON (u.classid = 'pg_attrdef'::regclass) AND (u.objid = d.oid)
     JOIN pg_proc AS f ON (u.refclassid = 'pg_proc'::regclass) AND (u.refobjid = f.oid)
