@@ -50,10 +50,12 @@ extern "C" {
 #include <optimizer/cost.h>
 #include <optimizer/optimizer.h>
 #include <optimizer/pathnode.h>
+#include <optimizer/paths.h>
 #include <optimizer/plancat.h>
 #include <optimizer/planmain.h>
 #include <optimizer/planner.h>
 #include <optimizer/restrictinfo.h>
+#include <partitioning/partbounds.h>
 #include <replication/walsender.h>
 #include <rewrite/rewriteHandler.h>
 #include <storage/ipc.h>
@@ -171,6 +173,26 @@ inline void pretend_one_table(RestrictInfo* condition, int table) {
   condition->clause_relids = bms_make_singleton(table);
 #if PG_VERSION_NUM >= 160000
   condition->num_base_rels = 1;
+#endif
+}
+
+// Whether an order descends.
+inline bool is_descending(const PathKey* key) {
+#if PG_VERSION_NUM >= 180000
+  return key->pk_cmptype == COMPARE_GT;
+#else
+  return key->pk_strategy == BTGreaterStrategyNumber;
+#endif
+}
+
+// A path that reads sorted paths of the parts of a table one after the other.
+inline Path* create_ordered_append_path(PlannerInfo* root, RelOptInfo* rel, List* paths, List* keys) {
+#if PG_VERSION_NUM >= 190000
+  AppendPathInput input{};
+  input.subpaths = paths;
+  return &create_append_path(root, rel, input, keys, nullptr, 0, false, -1)->path;
+#else
+  return &create_append_path(root, rel, paths, NIL, keys, nullptr, 0, false, -1)->path;
 #endif
 }
 

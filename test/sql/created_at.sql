@@ -344,6 +344,28 @@ CREATE VIEW months_v AS SELECT *, comb_timestamp(id) AS created_at FROM months;
 EXPLAIN (COSTS OFF) SELECT * FROM months_v WHERE created_at >= '2026-12-03' AND created_at < '2026-12-04';
 EXPLAIN (COSTS OFF) SELECT * FROM months_v ORDER BY created_at DESC LIMIT 3;
 SELECT count(*) FROM (SELECT created_at, count(*) FROM months_v GROUP BY 1 ORDER BY 1 DESC) AS q;
+EXPLAIN (COSTS OFF) SELECT id, now() FROM months_v ORDER BY created_at, id LIMIT 3;
+EXPLAIN (COSTS OFF) SELECT * FROM months_v ORDER BY created_at, n LIMIT 3;
+
+-- A join reads the partitions in which the times are.
+CREATE TABLE moments AS SELECT timestamptz '2026-12-03' AS at;
+CREATE FUNCTION partitions_read(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+  line text;
+  result text := '';
+BEGIN
+  FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) ' || query LOOP
+    result := concat_ws(' ', result, substring(line FROM ' on (november|december) .*loops='));
+  END LOOP;
+  RETURN result;
+END $$;
+SET enable_hashjoin = off; SET enable_mergejoin = off; SET enable_bitmapscan = off; SET enable_seqscan = off;
+SELECT condition, partitions_read('SELECT * FROM moments JOIN months_v ON ' || condition)
+FROM (VALUES ('created_at >= at AND created_at < at + interval ''1 h'''), ('created_at = at'), ('at < created_at'),
+             ('created_at < at'), ('created_at >= at::date')) AS c (condition);
+RESET enable_hashjoin; RESET enable_mergejoin; RESET enable_bitmapscan; RESET enable_seqscan;
+DROP TABLE moments;
+DROP FUNCTION partitions_read;
 
 -- Inherited tables are excluded by a CHECK on ids.
 CREATE TABLE inherited (id uuid);

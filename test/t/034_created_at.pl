@@ -196,7 +196,11 @@ SELECT a.{T} FROM <table a> WHERE <a 2> ORDER BY a.{T} [|DESC|NULLS FIRST|DESC N
 SELECT a.{T}, a.id FROM <table a> WHERE <a 1> AND [a.tenant = 1|a.tenant = 2|true]
 ORDER BY a.{T} [DESC|], a.id [DESC|] LIMIT 20
 --
-SELECT min(a.{T}), max(a.{T}) FROM <table a> WHERE <a 1>
+SELECT a.{T}, a.id, [1|random() < 2|(SELECT count(*) FROM moments AS m WHERE m.at < a.{T})]
+FROM [ranges|partitioned] AS a
+WHERE [true|<a 1>] ORDER BY a.{T} [DESC|], [a.id|a.id DESC|a.id, a.n|a.n, a.id] LIMIT [3|100]
+--
+SELECT min(a.{T}), max(a.{T}) FROM <table a> WHERE [<a 1>|true]
 --
 SELECT min(a.{T}), max(a.{T}) FROM <table a>
 --
@@ -267,7 +271,7 @@ BEGIN FOR row IN c LOOP UPDATE plain_table SET tenant = 100 WHERE CURRENT OF c; 
 SELECT count(*), sum(n) FROM plain_table WHERE tenant = 100
 SQL
 
-my @writable = qw(plain partitioned parent in_domain);
+my @writable = qw(plain partitioned ranges parent in_domain);
 my @tables = (@writable, qw(with_key barrier protected));
 
 # A random query of a random shape.

@@ -23,11 +23,27 @@ CREATE INDEX ON plain_table USING brin (id);
 CREATE TABLE partitioned_table (LIKE plain_table) PARTITION BY RANGE (id);
 CREATE TABLE p1 PARTITION OF partitioned_table FOR VALUES FROM (MINVALUE) TO (comb_boundary('2026-11-02Z'));
 CREATE TABLE p2 PARTITION OF partitioned_table FOR VALUES FROM (comb_boundary('2026-11-02Z'))
-  TO (comb_boundary('2026-11-03Z'));
+  TO (comb_boundary('2026-11-03Z')) PARTITION BY RANGE (id);
+CREATE TABLE p2_early PARTITION OF p2 FOR VALUES FROM (MINVALUE) TO (comb_boundary('2026-11-02 08:00Z'));
+CREATE TABLE p2_late PARTITION OF p2 FOR VALUES FROM (comb_boundary('2026-11-02 08:00Z')) TO (MAXVALUE);
 CREATE TABLE p3 PARTITION OF partitioned_table DEFAULT;
 INSERT INTO partitioned_table SELECT random_id(), n % 10, n FROM generate_series(1, 400) AS n;
 CREATE INDEX ON partitioned_table (id DESC);
 CREATE INDEX ON partitioned_table (tenant, id DESC NULLS LAST, n);
+
+-- Partitions that are in order. A time has ids in two of them.
+CREATE TABLE ranges_table (LIKE plain_table) PARTITION BY RANGE (id);
+CREATE TABLE r3 PARTITION OF ranges_table FOR VALUES FROM (comb_boundary('2026-11-03Z')) TO (MAXVALUE);
+CREATE TABLE r1 PARTITION OF ranges_table FOR VALUES FROM (MINVALUE) TO ('01a19c21-7200-9000-8000-000000000000');
+CREATE TABLE r2 PARTITION OF ranges_table FOR VALUES FROM ('01a19c21-7200-9000-8000-000000000000')
+  TO (comb_boundary('2026-11-03Z'));
+INSERT INTO ranges_table
+SELECT coalesce(random_id(), comb_boundary('2026-11-01 12:00Z')), n % 10, n FROM generate_series(1, 320) AS n;
+INSERT INTO ranges_table
+SELECT ('01a19c21-7200-' || to_hex(n * 100) || '-8000-000000000000')::uuid, n % 10, n
+FROM generate_series(321, 400) AS n;
+CREATE INDEX ON ranges_table (id);
+CREATE INDEX ON ranges_table (tenant, id);
 
 CREATE TABLE parent_table (LIKE plain_table);
 CREATE TABLE child () INHERITS (parent_table);
@@ -53,12 +69,14 @@ CREATE INDEX ON with_key_table (tenant, id);
 
 UPDATE plain_table SET stored = comb_timestamp(id);
 UPDATE partitioned_table SET stored = comb_timestamp(id);
+UPDATE ranges_table SET stored = comb_timestamp(id);
 UPDATE parent_table SET stored = comb_timestamp(id);
 UPDATE in_domain_table SET stored = comb_timestamp(id);
 UPDATE with_key_table SET stored = comb_timestamp(id);
 
 CREATE VIEW plain AS SELECT *, comb_timestamp(id) AS created_at FROM plain_table;
 CREATE VIEW partitioned AS SELECT *, comb_timestamp(id) AS created_at FROM partitioned_table;
+CREATE VIEW ranges AS SELECT *, comb_timestamp(id) AS created_at FROM ranges_table;
 CREATE VIEW parent AS SELECT *, comb_timestamp(id) AS created_at FROM parent_table;
 CREATE VIEW in_domain AS SELECT id::uuid, tenant, n, stored, comb_timestamp(id) AS created_at FROM in_domain_table;
 CREATE VIEW with_key AS SELECT *, comb_timestamp(id) AS created_at FROM with_key_table;

@@ -9,6 +9,8 @@
 // 2. For orders and other conditions, each index with id is listed a second time, with the time as a further column
 //    (time_indexes.cpp, time_statistics.cpp).
 //
+// Two more hooks do the same for partitions by ranges of id (time_partitions.cpp).
+//
 // hot_timestamp(id) is treated likewise, with hot_boundary(at).
 #include "index_timestamps.hpp"
 
@@ -16,6 +18,7 @@
 #include "time_calls.hpp"
 #include "time_conditions.hpp"
 #include "time_indexes.hpp"
+#include "time_partitions.hpp"
 
 namespace comb::pg {
 
@@ -23,6 +26,8 @@ namespace {
 
 bool index_timestamps = true;
 table_planning_hook next_hook = nullptr;
+set_rel_pathlist_hook_type next_paths_hook = nullptr;
+create_upper_paths_hook_type next_upper_paths_hook = nullptr;
 
 // The query that is being planned, and the times in its conditions.
 struct {
@@ -85,6 +90,27 @@ void hook(PlannerInfo* root, Oid table, bool has_children, RelOptInfo* rel) {
 }
 #endif
 
+void paths_hook(PlannerInfo* root, RelOptInfo* rel, Index number, RangeTblEntry* entry) {
+  if (next_paths_hook) next_paths_hook(root, rel, number, entry);
+  if (!index_timestamps) return;
+  ListCell* cell;
+  foreach (cell, ordered_paths(root, rel)) add_path(rel, as<Path>(lfirst(cell)));
+  prune_by_columns(root, rel);
+}
+
+// The planner makes the paths of a partitioned table anew, to compute the SELECT list below the merge.
+void upper_paths_hook(PlannerInfo* root, UpperRelationKind stage, RelOptInfo* input, RelOptInfo* output, void* extra) {
+  if (next_upper_paths_hook) next_upper_paths_hook(root, stage, input, output, extra);
+  if (!index_timestamps || stage != UPPERREL_ORDERED || !IS_SIMPLE_REL(input)) return;
+  PathTarget* target = root->upper_targets[UPPERREL_ORDERED];
+  ListCell* cell;
+  foreach (cell, ordered_paths(root, input)) {
+    auto* path = as<Path>(lfirst(cell));
+    if (!pathkeys_contained_in(root->sort_pathkeys, path->pathkeys)) continue;
+    add_path(output, path->pathtarget == target ? path : apply_projection_to_path(root, output, path, target));
+  }
+}
+
 }  // namespace
 
 void init_index_timestamps() {
@@ -93,6 +119,10 @@ void init_index_timestamps() {
                            nullptr, &index_timestamps, true, PGC_USERSET, 0, nullptr, nullptr, nullptr);
   next_hook = table_planning;
   table_planning = hook;
+  next_paths_hook = set_rel_pathlist_hook;
+  set_rel_pathlist_hook = paths_hook;
+  next_upper_paths_hook = create_upper_paths_hook;
+  create_upper_paths_hook = upper_paths_hook;
 }
 
 }  // namespace comb::pg

@@ -1,0 +1,141 @@
+// A table that is partitioned by ranges of the id is partitioned by ranges of its time. The planner is told when it has
+// made the paths of the table:
+//
+// 1. Partitions that are sorted by the time, or by the time and the id, are read one after the other instead of merged.
+// 2. Conditions on the time with columns of other tables leave out partitions, for each row of the other tables: the
+//    conditions on the id that follow are added to those by which the executor chooses partitions.
+#include "time_partitions.hpp"
+
+#include "time_calls.hpp"
+
+namespace comb::pg {
+
+namespace {
+
+constexpr Oid uuid_eq = 2972;  // pg_operator has no name for it
+
+bool is_column_of(const RelOptInfo* rel, const Var* column) {
+  return column->varno == static_cast<int>(rel->relid) && !is_nulled(column);
+}
+
+// ---- orders --------------------------------------------------------------------------------------------------------
+
+// The column that alone decides which partition a row is in, or null. Its partitions are ranges in ascending order, so
+// there is none for NULL and for other rows.
+const Var* partition_id(RelOptInfo* rel) {
+  if (!IS_PARTITIONED_REL(rel) || rel->partexprs == nullptr || rel->partexprs[0] == NIL ||
+      rel->part_scheme->strategy != PARTITION_STRATEGY_RANGE || rel->part_scheme->partnatts != 1 ||
+      !partitions_are_ordered(rel->boundinfo, rel->live_parts))
+    return nullptr;
+  return id_column(linitial(rel->partexprs[0]));
+}
+
+bool is_time_of(const PathKey* key, const RelOptInfo* rel, const Var* id) {
+  if (key->pk_opfamily != time_order()) return false;
+  ListCell* cell;
+  foreach (cell, key->pk_eclass->ec_members) {
+    const call time = read_call(lfirst_node(EquivalenceMember, cell)->em_expr);
+    if (time.callee == nullptr) continue;
+    const Var* column = id_column(time.id);
+    if (is_column_of(rel, column) && column->varattno == id->varattno) return true;
+  }
+  return false;
+}
+
+bool is_id(const PathKey* key, const Var* id) {
+  ListCell* cell;
+  foreach (cell, key->pk_eclass->ec_members)
+    if (equal(lfirst_node(EquivalenceMember, cell)->em_expr, id)) return true;
+  return false;
+}
+
+// Whether rows are in an order if their partitions are, and the rows of each partition. Ids of one time can be in two
+// partitions, so only the id can follow the time.
+bool is_order_of_partitions(const List* keys, const RelOptInfo* rel, const Var* id) {
+  const auto* first = linitial_node(PathKey, keys);
+  if (!is_time_of(first, rel, id)) return false;
+  if (list_length(keys) == 1) return true;
+  const auto* second = lsecond_node(PathKey, keys);
+  return is_id(second, id) && is_descending(second) == is_descending(first);
+}
+
+// The paths of a merge in the order of the partitions, or an empty list if one is of a part of a partition.
+List* in_order(const RelOptInfo* rel, const MergeAppendPath* merge, bool descending) {
+  List* result = NIL;
+  ListCell* cell = list_head(merge->subpaths);
+  for (int i = 0; i < rel->nparts && cell != nullptr; ++i) {
+    auto* path = as<Path>(lfirst(cell));
+    if (rel->part_rels[i] != path->parent) continue;
+    result = lappend(result, path);
+    cell = lnext(merge->subpaths, cell);
+  }
+  if (cell != nullptr) return NIL;
+  if (!descending) return result;
+  List* reversed = NIL;
+  for (int i = list_length(result); i > 0; --i) reversed = lappend(reversed, list_nth(result, i - 1));
+  return reversed;
+}
+
+// ---- conditions ----------------------------------------------------------------------------------------------------
+
+// The conditions on ids of `rel` that follow from a comparison of their time with something else.
+List* conditions_on_id(const RelOptInfo* rel, Node* condition) {
+  if (!IsA(condition, OpExpr) || list_length(as<OpExpr>(condition)->args) != 2) return NIL;
+  Oid op = as<OpExpr>(condition)->opno;
+  auto* time = as<Node>(linitial(as<OpExpr>(condition)->args));
+  auto* at = as<Node>(lsecond(as<OpExpr>(condition)->args));
+  const auto implied = [&](Node* side, Node* other, Oid compares) -> List* {
+    const call read = read_call(side);
+    if (read.callee == nullptr || !is_column_of(rel, id_column(read.id)) || !OidIsValid(compares)) return NIL;
+    return implied_by_comparison(read, get_op_opfamily_strategy(compares, time_order()), other);
+  };
+  List* result = implied(time, at, op);
+  return result != NIL ? result : implied(at, time, get_commutator(op));
+}
+
+}  // namespace
+
+List* ordered_paths(PlannerInfo* root, RelOptInfo* rel) {
+  const Var* id = partition_id(rel);
+  if (id == nullptr) return NIL;
+  List* result = NIL;
+  ListCell* cell;
+  foreach (cell, rel->pathlist) {
+    const auto* merge = as<MergeAppendPath>(lfirst(cell));
+    if (!IsA(merge, MergeAppendPath) || merge->path.param_info != nullptr ||
+        !is_order_of_partitions(merge->path.pathkeys, rel, id))
+      continue;
+    List* paths = in_order(rel, merge, is_descending(linitial_node(PathKey, merge->path.pathkeys)));
+    if (paths == NIL) continue;
+    Path* path = create_ordered_append_path(root, rel, paths, merge->path.pathkeys);
+    path->pathtarget = merge->path.pathtarget;
+    result = lappend(result, path);
+  }
+  return result;
+}
+
+void prune_by_columns(PlannerInfo* root, RelOptInfo* rel) {
+  if (!IS_PARTITIONED_REL(rel)) return;
+  ListCell *cell, *condition, *part;
+  foreach (cell, rel->pathlist) {
+    auto* path = as<Path>(lfirst(cell));
+    if (!IsA(path, AppendPath) || path->param_info == nullptr) continue;
+    List* added = NIL;
+    foreach (condition, path->param_info->ppi_clauses) {
+      foreach (part, conditions_on_id(rel, as<Node>(lfirst_node(RestrictInfo, condition)->clause))) {
+        RestrictInfo* on_id = make_simple_restrictinfo(root, as<Expr>(lfirst(part)));
+        // Otherwise the planner would not keep the rows of an earlier time in memory (Memoize).
+        on_id->left_hasheqoperator = on_id->right_hasheqoperator = uuid_eq;
+        added = lappend(added, on_id);
+      }
+    }
+    if (added == NIL) continue;
+    // The original is shared by the partitions' paths.
+    auto* info = as<ParamPathInfo>(palloc(sizeof(ParamPathInfo)));
+    *info = *path->param_info;
+    info->ppi_clauses = list_concat_copy(info->ppi_clauses, added);
+    path->param_info = info;
+  }
+}
+
+}  // namespace comb::pg
