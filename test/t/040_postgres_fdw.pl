@@ -68,6 +68,25 @@ is((seen_on($coordinator, 'SELECT count(*) FROM orders WHERE id @# ANY (ARRAY[0,
 is((seen_on($coordinator, 'SELECT count(*) FROM orders', @nodes))[1], '0 1 2',
 	'a read of all shards reaches all nodes');
 
+# Nodes sort by any columns after the time, also where ids of one time are on two nodes.
+my @parts = ("FROM (MINVALUE) TO ('019a41a0-7c80-8000-8000-000000000000')",
+	"FROM ('019a41a0-7c80-8000-8000-000000000000') TO (MAXVALUE)");
+query('CREATE TABLE visits (id uuid, n int) PARTITION BY RANGE (id)');
+for my $node (0, 1)
+{
+	$nodes[$node]->safe_psql('shop', 'CREATE TABLE visits (id uuid, n int); GRANT ALL ON visits TO shop');
+	query("CREATE FOREIGN TABLE visits_$node PARTITION OF visits FOR VALUES $parts[$node]
+		   SERVER node$node OPTIONS (table_name 'visits')");
+}
+query("INSERT INTO visits SELECT ('019a41a0-7c80-' || 7998 + n % 4 || '-8000-00000000000' || n)::uuid, n
+	   FROM generate_series(0, 7) AS n");
+for my $order ('n', 'id DESC', 'id')
+{
+	my $visits = "SET enable_sort = off; SELECT n FROM visits ORDER BY comb_timestamp(id), $order LIMIT 8";
+	is(query($visits), query("SET comb.index_timestamps = off; $visits"),
+		"nodes are read in the order of the time and $order");
+}
+
 # A node refuses rows of other shards.
 my ($status, $out, $err) = $nodes[0]->psql('shop', "INSERT INTO orders VALUES (hot_uuid(1), 'lost', 0)");
 like($err, qr/no partition of relation "orders" found for row/, 'a node refuses rows of other shards');
