@@ -112,6 +112,17 @@ inline LocalTransactionId locked_transaction(const PGPROC* process) {
 // The operating system's id of a process, which can be another one.
 inline int process_id(const PGPROC* process) { return __atomic_load_n(&process->pid, __ATOMIC_RELAXED); }
 
+// Releases AddinShmemInitLock after an error in ShmemInitStruct(). From PostgreSQL 19 on, the error leaves another lock
+// behind, which cannot be named. Then the caller's locks of this kind are released, too; functions have none.
+inline void release_after_failed_init() {
+#if PG_VERSION_NUM >= 190000
+  LWLockReleaseAll();
+#else
+  InterruptHoldoffCount = InterruptHoldoffCount + 1;  // the release lowers it
+  LWLockRelease(AddinShmemInitLock);
+#endif
+}
+
 // What a pointer points to. PostgreSQL passes most nodes as Node*, and the members of lists as void*.
 template <class Type>
 Type* as(void* object) {

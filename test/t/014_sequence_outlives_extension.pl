@@ -76,7 +76,10 @@ fill(PG_FUNCTION_ARGS)
 	LWLockRelease(AddinShmemInitLock);
 	PG_RETURN_INT64(taken);
 }
-/* Calls a function while interrupts are held back, and a lock is held. */
+/*
+ * Calls a function while interrupts are held back, and a lock is held. PostgreSQL 19 leaves no way to release a single
+ * lock after an error.
+ */
 PG_FUNCTION_INFO_V1(hold);
 __attribute__((visibility("default"))) Datum
 hold(PG_FUNCTION_ARGS)
@@ -85,11 +88,15 @@ hold(PG_FUNCTION_ARGS)
 
 	HOLD_INTERRUPTS();
 	HOLD_CANCEL_INTERRUPTS();
+#if PG_VERSION_NUM < 190000
 	LWLockAcquire(SyncScanLock, LW_EXCLUSIVE);
+#endif
 	result = OidFunctionCall0(PG_GETARG_OID(0));
+#if PG_VERSION_NUM < 190000
 	if (!LWLockHeldByMe(SyncScanLock))
 		elog(ERROR, "the lock was released");
 	LWLockRelease(SyncScanLock);
+#endif
 	RESUME_CANCEL_INTERRUPTS();
 	RESUME_INTERRUPTS();
 	return result;

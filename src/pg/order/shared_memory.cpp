@@ -37,20 +37,13 @@ void find_sequence() {
   attached.sequence = found ? static_cast<shared_sequence*>(memory) : new (memory) shared_sequence;
 }
 
-void release_if_held(LWLock* lock) {
-  if (!LWLockHeldByMe(lock)) return;
-  InterruptHoldoffCount = InterruptHoldoffCount + 1;  // the release lowers it
-  LWLockRelease(lock);
-}
-
 // Finds both pieces of shared memory, or makes them. If they do not fit, ids ascend within each session only. The
 // sequence comes last, because try_attach() looks for it.
 //
 // Catching the error without a subtransaction is safe, because little has to be undone: ShmemInitStruct() removes its
 // entry before it raises the error, and has allocated nothing. A subtransaction is not possible, because parallel
-// workers make ids. What remains are two locks, AddinShmemInitLock and from version 19 on ShmemIndexLock, and what the
-// error has changed: the memory context, the stack of errors, and the two counters that hold back interrupts, which
-// errors set to zero. The locks that the caller holds stay as they are.
+// workers make ids. What remains are locks, and what the error has changed: the memory context, the stack of errors,
+// and the two counters that hold back interrupts, which errors set to zero.
 void attach() {
   const MemoryContext context = CurrentMemoryContext;
   const uint32 interrupts_held = InterruptHoldoffCount;
@@ -67,8 +60,7 @@ void attach() {
     if (geterrcode() != ERRCODE_OUT_OF_MEMORY) PG_RE_THROW();
     MemoryContextSwitchTo(context);
     FlushErrorState();
-    release_if_held(ShmemIndexLock);
-    release_if_held(AddinShmemInitLock);
+    release_after_failed_init();
     InterruptHoldoffCount = interrupts_held;
     QueryCancelHoldoffCount = cancels_held;
   }
