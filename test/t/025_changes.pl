@@ -114,6 +114,38 @@ $node->safe_psql('postgres', 'INSERT INTO orders_log DEFAULT VALUES');
 copied('after a mark');
 $copier->kill_kill;
 
+# copied_after_crash(STEP ...): runs the program without transactions and with these steps of storing, and ends it
+# after the first. Returns its copy when it runs again and has read a later change.
+sub copied_after_crash
+{
+	my ($step, @steps) = @_;
+	my $stop = " " x 12 . "len(sys.argv) > 3 and __import__('os')._exit(1)\n";
+	my $stores = qr/^ +copy\.executemany\(.*^ +copy\.execute\("UPDATE reader.*?\n/ms;
+	my $program = $code =~ s/$stores/join '', $step, $stop, @steps/er;
+	$program =~ s/sys\.argv\[2\]\)/sys.argv[2], isolation_level=None)/;
+	unlink "$folder/reader.py", "$folder/copy.db";
+	append_to_file("$folder/reader.py", $program);
+	my @command = ('/usr/bin/python3', "$folder/reader.py", $node->connstr('postgres'), "$folder/copy.db");
+	IPC::Run::run([ @command, 'exit' ], '2>', '/dev/null', IPC::Run::timeout(60));
+	is(in_sqlite(), '', 'nothing is copied') if $step =~ /reader/;
+	$node->safe_psql('postgres', "INSERT INTO orders (customer) VALUES ('later') ON CONFLICT DO NOTHING");
+	$copier = IPC::Run::start(\@command, '2>>', "$folder/copy.err");
+	for (1 .. 600)
+	{
+		last if in_sqlite() =~ /\|later\|/;
+		sleep(0.1);
+	}
+	$copier->kill_kill;
+	return in_sqlite();
+}
+my $store_rows = join '', $code =~ /^( +copy\.executemany\(.*\n)/mg;
+my ($store_place) = $code =~ /^( +copy\.execute\("UPDATE reader.*\n)/m;
+my $table = 'SELECT id, customer, status FROM orders ORDER BY id';
+my $copied = copied_after_crash($store_rows, $store_place);
+is($copied, $node->safe_psql('postgres', $table), 'a copy without transactions that stores the place last is complete');
+$copied = copied_after_crash($store_place, $store_rows);
+isnt($copied, $node->safe_psql('postgres', $table), 'one that stores the place first is not');
+
 # A reader that had read the last forgotten entry is not told to load, and one that had not is.
 my $nil = '00000000-0000-0000-0000-000000000000';
 $node->safe_psql('postgres', "TRUNCATE orders_log; INSERT INTO orders (customer) VALUES ('1'), ('2'), ('3')");
