@@ -319,7 +319,7 @@ FROM (SELECT u.at FROM (SELECT n, comb_timestamp(id) AS at FROM covered UNION AL
       GROUP BY ROLLUP (u.at)) AS q;
 DROP TABLE one, covered;
 
--- An index in another order of uuids is not in the order of their times.
+-- An index and partitions in another order of uuids are not in the order of their times.
 CREATE FUNCTION compare_turned(uuid, uuid) RETURNS int LANGUAGE sql IMMUTABLE STRICT RETURN uuid_cmp($2, $1);
 CREATE OPERATOR CLASS turned FOR TYPE uuid USING btree AS OPERATOR 1 >, OPERATOR 2 >=, OPERATOR 3 =, OPERATOR 4 <=,
   OPERATOR 5 <, FUNCTION 1 compare_turned(uuid, uuid);
@@ -329,6 +329,15 @@ CREATE INDEX ON in_turn (id turned);
 SET enable_seqscan = off;
 SELECT result_of(query) = result_without(query) AS same
 FROM (VALUES ('SELECT comb_timestamp(id) FROM in_turn ORDER BY 1 LIMIT 300')) AS q (query);
+DROP TABLE in_turn;
+CREATE TABLE in_turn (id uuid) PARTITION BY RANGE (id turned);
+CREATE TABLE in_turn_1 PARTITION OF in_turn FOR VALUES FROM (MINVALUE) TO (comb_boundary('2026-11-02'));
+CREATE TABLE in_turn_2 PARTITION OF in_turn FOR VALUES FROM (comb_boundary('2026-11-02')) TO (MAXVALUE);
+INSERT INTO in_turn SELECT comb_uuid(timestamptz '2026-11-01' + n * interval '1 h') FROM generate_series(1, 50) AS n;
+CREATE INDEX ON in_turn (id);
+SET enable_sort = off;
+SELECT min(at), max(at) FROM (SELECT comb_timestamp(id) AS at FROM in_turn ORDER BY 1 LIMIT 3) AS first;
+RESET enable_sort;
 RESET enable_seqscan;
 DROP TABLE in_turn;
 DROP FUNCTION compare_turned CASCADE;
@@ -363,6 +372,11 @@ SET enable_hashjoin = off; SET enable_mergejoin = off; SET enable_bitmapscan = o
 SELECT condition, partitions_read('SELECT * FROM moments JOIN months_v ON ' || condition)
 FROM (VALUES ('created_at >= at AND created_at < at + interval ''1 h'''), ('created_at = at'), ('at < created_at'),
              ('created_at < at'), ('created_at >= at::date')) AS c (condition);
+-- The rows of a time that comes again can be kept in memory.
+INSERT INTO moments SELECT '2026-12-03' FROM generate_series(1, 999);
+ANALYZE moments, months;
+SELECT plan('SELECT * FROM moments JOIN months_v ON created_at >= at AND created_at < at + interval ''1 h''')
+       ~ 'Memoize' AS kept;
 RESET enable_hashjoin; RESET enable_mergejoin; RESET enable_bitmapscan; RESET enable_seqscan;
 DROP TABLE moments;
 DROP FUNCTION partitions_read;

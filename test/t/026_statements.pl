@@ -70,7 +70,7 @@ is($err, '', 'an expression in DO counts what it sees');
 # The expression has no query that would tell that it is around the query of the wrapper, up to PostgreSQL 18.
 ($out, $err) = overtaken('DO $$ BEGIN PERFORM 1; ASSERT count_below(\'wrapper_with_query\') = ' . $rows . '; END $$');
 like($err, $node->pg_version->major < 19 ? qr/^error 25000/ : qr/^$/,
-	'a query is refused that would use a watermark newer than its snapshot');
+	'no query uses a watermark newer than its snapshot');
 $overtaken->close;
 
 # A deferred trigger runs after its statement. The session loads the library only within the query of the trigger.

@@ -196,6 +196,7 @@ List* within(Oid sibling, Node* id, Node* range) {
 }
 
 Oid time_order() { return lookup_type_cache(TIMESTAMPTZOID, TYPECACHE_BTREE_OPFAMILY)->btree_opf; }
+Oid id_order() { return lookup_type_cache(UUIDOID, TYPECACHE_BTREE_OPFAMILY)->btree_opf; }
 
 List* compared_with_time(const call& time, int strategy, Node* at) {
   at = is_fixed(at) ? as_timestamptz(at) : nullptr;

@@ -34,8 +34,9 @@ call read_call(void* node);
 // The column of the query that an expression of type uuid consists of, or null.
 Var* id_column(void* node);
 
-// The order of timestamptz, a family of operators.
+// The orders of timestamptz and of uuid, families of operators.
 Oid time_order();
+Oid id_order();
 
 // What follows are conditions on ids, joined by AND. An empty list is none.
 

@@ -156,8 +156,7 @@ int position_of(const Var* id, const IndexOptInfo* index) {
   for (int i = 0; i < index->nkeycolumns; ++i) {
     if (index->indexkeys[i] != id->varattno) continue;
     // From PostgreSQL 16 on, the indexes of a partitioned table are listed, too. They cannot be scanned.
-    if (index->relam == BTREE_AM_OID && index->sortopfamily != nullptr &&
-        index->sortopfamily[i] == lookup_type_cache(UUIDOID, TYPECACHE_BTREE_OPFAMILY)->btree_opf)
+    if (index->relam == BTREE_AM_OID && index->sortopfamily != nullptr && index->sortopfamily[i] == id_order())
       return i;
     if (index->relam == BRIN_AM_OID && op_in_opfamily(uuid_lt, index->opfamily[i])) return i;
   }

@@ -1,9 +1,10 @@
-// A table that is partitioned by ranges of the id is partitioned by ranges of its time. The planner is told when it has
-// made the paths of the table:
+// A table that is partitioned by ranges of the id is partitioned by ranges of its time. After the planner has made the
+// paths of such a table, two things are added:
 //
-// 1. Partitions that are sorted by the time, or by the time and the id, are read one after the other instead of merged.
-// 2. Conditions on the time with columns of other tables leave out partitions, for each row of the other tables: the
-//    conditions on the id that follow are added to those by which the executor chooses partitions.
+// 1. Paths that read sorted partitions one after the other, for each path that merges them by the time, or by the time
+//    and the id.
+// 2. Conditions on the id, to paths with conditions on the time and columns of other tables. By these, the executor
+//    leaves out partitions for each row of the other tables.
 #include "time_partitions.hpp"
 
 #include "time_calls.hpp"
@@ -20,12 +21,11 @@ bool is_column_of(const RelOptInfo* rel, const Var* column) {
 
 // ---- orders --------------------------------------------------------------------------------------------------------
 
-// The column that alone decides which partition a row is in, or null. Its partitions are ranges in ascending order, so
-// there is none for NULL and for other rows.
+// The column whose ranges the partitions of a table are, or null. A default partition that is read is in no order.
 const Var* partition_id(RelOptInfo* rel) {
   if (!IS_PARTITIONED_REL(rel) || rel->partexprs == nullptr || rel->partexprs[0] == NIL ||
       rel->part_scheme->strategy != PARTITION_STRATEGY_RANGE || rel->part_scheme->partnatts != 1 ||
-      !partitions_are_ordered(rel->boundinfo, rel->live_parts))
+      rel->part_scheme->partopfamily[0] != id_order() || !partitions_are_ordered(rel->boundinfo, rel->live_parts))
     return nullptr;
   return id_column(linitial(rel->partexprs[0]));
 }
@@ -43,6 +43,7 @@ bool is_time_of(const PathKey* key, const RelOptInfo* rel, const Var* id) {
 }
 
 bool is_id(const PathKey* key, const Var* id) {
+  if (key->pk_opfamily != id_order()) return false;
   ListCell* cell;
   foreach (cell, key->pk_eclass->ec_members)
     if (equal(lfirst_node(EquivalenceMember, cell)->em_expr, id)) return true;
