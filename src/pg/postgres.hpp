@@ -113,7 +113,7 @@ inline LocalTransactionId locked_transaction(const PGPROC* process) {
 inline int process_id(const PGPROC* process) { return __atomic_load_n(&process->pid, __ATOMIC_RELAXED); }
 
 // Releases AddinShmemInitLock after an error in ShmemInitStruct(). From PostgreSQL 19 on, the error leaves another lock
-// behind, which cannot be named. Then the caller's locks of this kind are released, too; functions have none.
+// behind, which extensions cannot name, so all locks of the process are released. Functions are called without any.
 inline void release_after_failed_init() {
 #if PG_VERSION_NUM >= 190000
   LWLockReleaseAll();

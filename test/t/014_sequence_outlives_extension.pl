@@ -77,8 +77,7 @@ fill(PG_FUNCTION_ARGS)
 	PG_RETURN_INT64(taken);
 }
 /*
- * Calls a function while interrupts are held back, and a lock is held. PostgreSQL 19 leaves no way to release a single
- * lock after an error.
+ * Calls a function while interrupts are held back, and a lock is held. On PostgreSQL 19, comb has to release all locks.
  */
 PG_FUNCTION_INFO_V1(hold);
 __attribute__((visibility("default"))) Datum

@@ -117,8 +117,7 @@ $copier->kill_kill;
 my $table = 'SELECT id, customer, status FROM orders ORDER BY id';
 
 # copied_after_crash(STEP ...): runs the program without transactions and with these steps of storing, and ends it
-# after the first. Returns its copy when it runs again and has read a later change: it stores row by row, so the test
-# waits for all rows, except where some are lost.
+# after the first. Runs it again, and returns its copy when that has all rows, or, if some are lost, a later one.
 sub copied_after_crash
 {
 	my ($step, @steps) = @_;
