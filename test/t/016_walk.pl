@@ -20,10 +20,8 @@ use Session;
 use Test::More;
 use Time::HiRes;
 
-my $seed = $ENV{SEED} || (time ^ $$ << 8) % 1e9;
+my $seed = Comb::seed();
 my $seconds = $ENV{SECONDS} || 60;
-diag("walk: SEED=$seed SECONDS=$seconds");
-srand $seed;
 
 use constant DAY => 86400;
 my $created_at = -1000 * DAY;
@@ -77,7 +75,7 @@ sub wrong
 {
 	my ($what) = @_;
 	fail($what);
-	diag("SEED=$seed, step " . scalar(@steps) . ', after:', map { "\n  $_" } @steps[ max(0, @steps - 15) .. $#steps ]);
+	diag('Step ' . scalar(@steps) . ', after:', map { "\n  $_" } @steps[ max(0, @steps - 15) .. $#steps ]);
 	$failures++;
 	set_back(max(now(), $high));
 	return;

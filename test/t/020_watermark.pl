@@ -2,7 +2,7 @@
 # steps inside the library, and while the clock steps and the server is killed and started again. Each start of the
 # sequence from the clock is warned of.
 #
-#   SEED=number     repeats the choices of an earlier run; a run prints its seed first
+#   SEED=number     repeats the choices of an earlier run, which prints its seed if it fails
 #   SECONDS=number  is how long the test writes, 40 seconds by default
 #
 # Needs: libpq
@@ -14,10 +14,8 @@ use Session;
 use Test::More;
 use Time::HiRes qw(sleep time);
 
-my $seed = $ENV{SEED} || int(time * 1000) % 1_000_000;
+my $seed = Comb::seed();
 my $seconds = $ENV{SECONDS} || 40;
-note("SEED=$seed SECONDS=$seconds");
-srand($seed);
 
 my $top = "$ENV{SANDBOX}/comb";
 my $readers = Comb::build_program('check_watermark');

@@ -12,7 +12,7 @@ use Test::More;
 use Time::HiRes qw(sleep time);
 
 my $seconds = $ENV{SECONDS} || 10;
-my $seed = $ENV{SEED} || int(rand(10000));
+my $seed = Comb::seed();
 my $document = "$ENV{SANDBOX}/comb/doc/changes.md";
 my $folder = PostgreSQL::Test::Utils::tempdir();
 my $node = Comb::start_server('main', streaming => 'logical', settings => <<'CONF');
@@ -45,8 +45,6 @@ sub start_copier
 		'>>', "$folder/copy.out", '2>>', "$folder/copy.err");
 }
 
-note("SEED=$seed SECONDS=$seconds");
-srand($seed);
 local $ENV{PGCLIENTENCODING} = 'UTF8'; # without an encoding, the driver returns bytes
 my $run = IPC::Run::start([ '/usr/bin/python3', "$ENV{SANDBOX}/comb/test/programs/check_changes.py",
 		$node->connstr('postgres'), $document, $seed, $seconds ], '>', \my $out, '2>', \my $err,

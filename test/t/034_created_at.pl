@@ -3,7 +3,7 @@
 # are the first of their session, so that the library is loaded while they are planned. It is also estimated as that
 # column.
 #
-#   SEED=number     repeats the queries of an earlier run; a run prints its seed first
+#   SEED=number     repeats the queries of an earlier run, which prints its seed if it fails
 #   SECONDS=number  is how long the test runs; by default, it runs 2000 queries
 use strict;
 use warnings;
@@ -12,9 +12,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(time);
 
-my $seed = $ENV{SEED} || int(time * 1000) % 1_000_000;
-note("SEED=$seed SECONDS=" . ($ENV{SECONDS} // ''));
-srand($seed);
+my $seed = Comb::seed();
 my $end = $ENV{SECONDS} ? time + $ENV{SECONDS} : 0;
 my $top = "$ENV{SANDBOX}/comb";
 

@@ -1,7 +1,7 @@
 # Readers up to comb_watermark() of the SQL flavour receive each committed row once. Where it cannot see the
 # transactions of all sessions, it raises an error.
 #
-#   SEED=number     repeats the choices of an earlier run; a run prints its seed first
+#   SEED=number     repeats the choices of an earlier run, which prints its seed if it fails
 #   SECONDS=number  is how long readers run, 18 seconds by default
 #
 # Needs: libpq
@@ -15,9 +15,8 @@ use Session;
 use Test::More;
 use Time::HiRes qw(sleep time);
 
-my $seed = $ENV{SEED} || int(time * 1000) % 1_000_000;
+my $seed = Comb::seed();
 my $seconds = $ENV{SECONDS} || 18;
-note("SEED=$seed SECONDS=$seconds");
 
 my $top = "$ENV{SANDBOX}/comb";
 my ($version) = slurp_file("$top/comb.control") =~ /^default_version *= *'(.*)'/m;

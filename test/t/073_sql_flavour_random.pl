@@ -1,17 +1,15 @@
 # The SQL flavour returns what the library returns, and raises the same errors, for random arguments.
 #
-#   SEED=number     repeats the arguments of an earlier run; a run prints its seed first
+#   SEED=number     repeats the arguments of an earlier run, which prints its seed if it fails
 #   ROWS=number     is how often each function is called, 1000 by default
 use strict;
 use warnings;
 use Comb;
 use PostgreSQL::Test::Utils;
 use Test::More;
-use Time::HiRes qw(time);
 
-my $seed = $ENV{SEED} || int(time * 1000) % 1_000_000;
+my $seed = Comb::seed();
 my $rows = $ENV{ROWS} || 1000;
-note("SEED=$seed ROWS=$rows");
 
 chomp(my $scripts = `$ENV{PG_CONFIG} --sharedir`);
 my $node = Comb::start_server('main', initdb => ['--encoding=UTF8'], settings => "fsync = off\nlog_statement = none");

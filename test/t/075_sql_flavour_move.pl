@@ -7,10 +7,9 @@ use Document;
 use PostgreSQL::Test::Utils;
 use Session;
 use Test::More;
-use Time::HiRes qw(sleep time);
+use Time::HiRes qw(sleep);
 
-my $seed = $ENV{SEED} || int(time * 1000) % 1_000_000;
-note("SEED=$seed");
+my $seed = Comb::seed();
 
 my $top = "$ENV{SANDBOX}/comb";
 my $managed = "$top/doc/managed.md";

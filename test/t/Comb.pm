@@ -23,6 +23,18 @@ my $top = "$ENV{SANDBOX}/comb";
 	};
 }
 
+# seed(): seeds rand() with SEED, or with a number that repeats the choices of a test that fails. Returns the seed.
+my $seed;
+
+sub seed
+{
+	$seed = $ENV{SEED} || int(Time::HiRes::time() * 1000) % 1_000_000;
+	srand $seed;
+	return $seed;
+}
+
+END { diag("SEED=$seed repeats the choices of this run") if defined $seed && !Test::More->builder->is_passing }
+
 # start_server(NAME, OPTION => VALUE ...): returns a new server, which is running.
 #   settings     lines of its postgresql.conf
 #   streaming    the replication that it allows: 1 or 'logical'
