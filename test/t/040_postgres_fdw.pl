@@ -6,7 +6,7 @@ use PostgreSQL::Test::Utils;
 use ShopServers;
 use Test::More;
 
-my $document = "$ENV{SANDBOX}/comb/doc/sharding-postgres-fdw.md";
+my $document = "$ENV{SANDBOX}/comb/doc/sharding-servers.md";
 
 my @nodes = map { start_shop_server("node$_") } 0 .. 2;
 my $coordinator = start_shop_server('coordinator');
@@ -19,13 +19,17 @@ sub run_document
 	for my $block (@blocks)
 	{
 		$block->{sql} =~ s/host 'node(\d)\.example\.com'/"host '@{[$nodes[$1]->host]}', port '@{[$nodes[$1]->port]}'"/eg;
+		# All have the same host. The page writes their names with the number of the node.
+		my ($host, $ports) = ($nodes[0]->host, join ', ', map { $_->port } @nodes);
+		$block->{sql} =~ s/'node%1\$s\.example\.com'/'$host'', port ''%2\$s'/
+		  and $block->{sql} =~ s/', n\),$/', n, (ARRAY[$ports])[n + 1]),/m;
 	}
-	run_blocks("sharding-postgres-fdw.md, $label", $server, 'shop', \@blocks, @options);
+	run_blocks("sharding-servers.md, $label", $server, 'shop', \@blocks, @options);
 }
 
 sub query { return $coordinator->safe_psql('shop', $_[0]) }
 
-run_document('fdw-node', $nodes[$_], '-U', 'shop', '-v', "node=$_") for 0 .. 2;
+run_document('shard-node', $nodes[$_], '-U', 'shop', '-v', "node=$_") for 0 .. 2;
 run_document('fdw-coordinator', $coordinator);
 
 is(query('SELECT count(*), count(DISTINCT hot_shard(id)), count(DISTINCT id) FROM orders'), '100000|16|100000',
@@ -120,8 +124,8 @@ query("DELETE FROM orders WHERE id @# 7;
 	   INSERT INTO orders SELECT hot_uuid(7), 'customer ' || n, n FROM generate_series(7, 100000, 16) AS n");
 push @nodes, start_shop_server('node3');
 # The series of the document creates no partition for the number 16.
-run_document('fdw-node', $nodes[3], '-U', 'shop', '-v', 'node=16');
-run_document('fdw-new-node', $nodes[3], '-U', 'shop');
+run_document('shard-node', $nodes[3], '-U', 'shop', '-v', 'node=16');
+run_document('shard-new-node', $nodes[3], '-U', 'shop');
 # The columns of the partition that moves are in another order than those of the table.
 query("ALTER TABLE orders DETACH PARTITION orders_7; DROP FOREIGN TABLE orders_7;
 	   CREATE FOREIGN TABLE orders_7 (total numeric NOT NULL, customer text NOT NULL, id uuid NOT NULL) SERVER node1;

@@ -6,7 +6,7 @@ use Document;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $document = "$ENV{SANDBOX}/comb/doc/sharding-replication.md";
+my $document = "$ENV{SANDBOX}/comb/doc/sharding-servers.md";
 my ($clients, $transactions, $rows) = (2, 250, 10);
 my $written = 2 * $clients * $transactions * $rows;
 
@@ -18,6 +18,15 @@ sub other
 	my ($here, $database) = @_;
 	return 'other=host=' . $servers[ 1 - $here ]->host . ' port=' . $servers[ 1 - $here ]->port . " dbname=$database";
 }
+
+# What the page says in words, from PostgreSQL 16 on.
+my %in_words = (
+	'whole' => { line => 'whole', sql => q{
+		CREATE EXTENSION comb;
+		CREATE TABLE orders (id uuid PRIMARY KEY DEFAULT comb_uuid(), customer text NOT NULL);
+		CREATE PUBLICATION mine FOR TABLE orders;} },
+	'whole-subscription' => { line => 'whole-subscription', sql => q{
+		CREATE SUBSCRIPTION theirs CONNECTION :'other' PUBLICATION mine WITH (origin = none, copy_data = false);} });
 
 # Waits until each server has replayed what the other has written.
 sub wait_for_both
@@ -41,8 +50,8 @@ sub write_on_both
 		for my $here (0 .. 1)
 		{
 			$servers[$here]->safe_psql('postgres', "CREATE DATABASE $database") if $step eq $table;
-			run_blocks($step, $servers[$here], $database, [ blocks($document, $step) ], '-v', "here=$here", '-v',
-				other($here, $database));
+			run_blocks($step, $servers[$here], $database, [ blocks($document, $step), $in_words{$step} // () ],
+				'-v', "here=$here", '-v', other($here, $database));
 		}
 	}
 	for my $server (@servers)
@@ -110,7 +119,7 @@ $_->safe_psql('by_shard', 'DROP SUBSCRIPTION theirs') for @servers;
 SKIP:
 {
 	skip 'replication both ways of a table as a whole comes with PostgreSQL 16', 1 if $servers[0]->pg_version < 16;
-	write_on_both('by_origin', 'replica-origin', 'replica-origin-subscription');
+	write_on_both('by_origin', 'whole', 'whole-subscription');
 }
 
 $_->stop for @servers;

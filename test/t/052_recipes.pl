@@ -52,7 +52,7 @@ INSERT INTO order_lines SELECT id FROM orders;
 INSERT INTO orders SELECT hot_uuid(n), hot_uuid(n) FROM generate_series(3, 103, 4) AS n;
 CREATE TABLE before AS SELECT id, customer FROM orders;
 SQL
-$node->psql($database, example('sharding-one-server.md', 'DETACH PARTITION orders_3'));
+$node->psql($database, example('sharding.md', 'DETACH PARTITION orders_3'));
 gives("SELECT count(*), count(b.id), count(l.order_id), to_regclass('orders_3') IS NULL
 	   FROM orders AS o LEFT JOIN before AS b USING (id, customer) LEFT JOIN order_lines AS l ON l.order_id = o.id",
 	'27|27|1|t', 'a split partition keeps its rows, and lines of other orders');
