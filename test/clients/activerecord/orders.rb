@@ -27,7 +27,7 @@ ActiveRecord::Base.connection.execute(ENV["PAST_ORDERS"])
 from = Time.utc(2025, 11, 20)
 to = from + 86400
 customers = (0...1000).map(&:to_s)
-@activerecord-batch@
+ids = Order.insert_all(customers.map { |customer| { customer: customer } }, returning: :id)
 puts "ids #{ids.rows.uniq.size}"
 @activerecord-range@
 puts "range #{orders.to_a.size}"

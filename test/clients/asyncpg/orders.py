@@ -9,9 +9,11 @@ customers = [str(i) for i in range(1000)]
 
 async def main():
     connection = await asyncpg.connect()
-    @asyncpg-batch@
+    ids = await connection.fetch(
+        "INSERT INTO orders (customer) SELECT unnest($1::text[]) RETURNING id", customers)
     print("ids", len(set(ids)))
-    @asyncpg-range@
+    orders = await connection.fetch(
+        "SELECT * FROM orders_v WHERE created_at >= $1 AND created_at < $2", start, end)
     print("range", len(orders))
     try:
         await connection.fetch("SELECT FROM orders WHERE id >= $1", start)

@@ -12,6 +12,10 @@ with connection.cursor() as cursor:
     cursor.execute(os.environ["PAST_ORDERS"])
     cursor.execute("ANALYZE orders")
 Order.objects.create(customer="created")
-@django-boundary@
+class Boundary(models.Func):
+    function = "comb_boundary"
+    output_field = models.UUIDField()
+
+orders = Order.objects.filter(id__gte=Boundary(start), id__lt=Boundary(end)).order_by("id")
 print("range", orders.count())
 print("by the index", "Index Cond" in orders.explain())

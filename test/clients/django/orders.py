@@ -11,7 +11,7 @@ start, end = (datetime(2025, 11, day, tzinfo=timezone.utc) for day in (20, 21))
 customers = [str(i) for i in range(1000)]
 with connection.cursor() as cursor:
     cursor.execute(os.environ["PAST_ORDERS"])
-@django-batch@
+orders = Order.objects.bulk_create([Order(customer=customer) for customer in customers])
 print("ids", len({order.id for order in orders if order.id}))
 first = orders[0]
 @django-range@

@@ -17,7 +17,8 @@ $changes = $manager->createComparator()->compareSchemas($manager->introspectSche
 echo 'changes ', count($platform->getAlterSchemaSQL($changes)), "\n";
 
 $customers = array_map('strval', range(0, 999));
-// @doctrine-batch@
+$ids = $connection->fetchFirstColumn(
+    'INSERT INTO orders (customer) SELECT unnest(?::text[]) RETURNING id', ['{' . implode(',', $customers) . '}']);
 $from = new DateTimeImmutable('2025-11-20T00:00Z');
 $to = new DateTimeImmutable('2025-11-21T00:00Z');
 // @doctrine-range@

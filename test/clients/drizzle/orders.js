@@ -8,7 +8,7 @@ const pool = new pg.Pool();
 const db = drizzle(pool);
 await pool.query(past);
 await pool.query(view);
-@drizzle-batch@
+const ids = await db.insert(orders).values(customers.map((customer) => ({ customer }))).returning({ id: orders.id });
 print('ids', count(ids));
 @drizzle-range@
 print('range', found.length);

@@ -28,7 +28,7 @@ class NotIncrementing extends Order
 }
 
 $customers = array_map('strval', range(0, 999));
-// @eloquent-batch@
+Order::insert(array_map(fn ($customer) => ['customer' => $customer], $customers));
 $order = new Order;
 $order->customer = 'Ada';
 $order->save();

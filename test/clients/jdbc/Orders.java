@@ -11,7 +11,11 @@ class Orders {
     }
 
     static int range(Connection connection, Object from, Object to) throws SQLException {
-        @jdbc-range@
+        PreparedStatement range = connection.prepareStatement(
+            "SELECT * FROM orders_v WHERE created_at >= ? AND created_at < ?");
+        range.setObject(1, from);
+        range.setObject(2, to);
+        ResultSet orders = range.executeQuery();
         return rows(orders);
     }
 
@@ -28,7 +32,10 @@ class Orders {
     public static void main(String[] arguments) throws SQLException {
         Connection connection = DriverManager.getConnection(System.getenv("JDBC_URL"));
         String[] customers = IntStream.range(0, 1000).mapToObj(Integer::toString).toArray(String[]::new);
-        @jdbc-batch@
+        PreparedStatement insert = connection.prepareStatement(
+            "INSERT INTO orders (customer) SELECT unnest(?::text[]) RETURNING id");
+        insert.setArray(1, connection.createArrayOf("text", customers));
+        ResultSet ids = insert.executeQuery();
         System.out.println("ids " + rows(ids));
         OffsetDateTime from = OffsetDateTime.parse("2025-11-20T00:00Z"), to = from.plusDays(1);
         Timestamp from_timestamp = Timestamp.from(from.toInstant()), to_timestamp = Timestamp.from(to.toInstant());

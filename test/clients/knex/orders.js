@@ -5,7 +5,7 @@ const knex = knexOf({ client: 'pg', connection: { host: process.env.PGHOST, port
   user: process.env.PGUSER, database: process.env.PGDATABASE } });
 @knex-schema@
 await knex.raw(past);
-@knex-batch@
+const ids = await knex.batchInsert('orders', customers.map((customer) => ({ customer }))).returning('id');
 print('ids', count(ids));
 @knex-range@
 print('range', orders.length);

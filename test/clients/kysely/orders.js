@@ -5,7 +5,8 @@ import { count, customers, failure, from, past, print, to } from '../common.js';
 const db = new Kysely({ dialect: new PostgresDialect({ pool: new pg.Pool() }) });
 @kysely-schema@
 await sql.raw(past).execute(db);
-@kysely-batch@
+const ids = await db.insertInto('orders').values(customers.map((customer) => ({ customer })))
+  .returning('id').execute();
 print('ids', count(ids));
 @kysely-range@
 print('range', orders.length);

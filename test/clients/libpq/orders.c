@@ -19,7 +19,10 @@ int main(void) {
   PQputCopyEnd(connection, NULL);
   PQclear(PQgetResult(connection));
 
-  @libpq-range@
+  const char* times[] = {"2025-11-20 00:00+00", "2025-11-21 00:00+00"};
+  PGresult* orders = PQexecParams(connection,
+      "SELECT * FROM orders_v WHERE created_at >= $1 AND created_at < $2",
+      2, NULL, times, NULL, NULL, 0);
   printf("range %d\n", PQntuples(orders));
 
   PGresult* untyped = PQexecParams(connection, "SELECT FROM orders WHERE id >= $1", 1, NULL, times, NULL, NULL, 0);

@@ -16,11 +16,13 @@ func main() {
 	for i := 0; i < 1000; i++ {
 		customers = append(customers, strconv.Itoa(i))
 	}
-	@pgx-batch@
+	_, err = connection.CopyFrom(ctx, pgx.Identifier{"orders"}, []string{"customer"},
+	    pgx.CopyFromSlice(len(customers), func(i int) ([]any, error) { return []any{customers[i]}, nil }))
 
 	from := time.Date(2025, 11, 20, 0, 0, 0, 0, time.UTC)
 	to := from.AddDate(0, 0, 1)
-	@pgx-range@
+	orders, err := connection.Query(ctx,
+	    "SELECT * FROM orders_v WHERE created_at >= $1 AND created_at < $2", from, to)
 	rows := 0
 	for orders.Next() {
 		rows++

@@ -3,7 +3,8 @@ import { count, customers, from, print, same, to } from '../common.js';
 import { PrismaClient } from './generated/client';
 
 @prisma-client@
-@prisma-batch@
+const ids = await prisma.order.createManyAndReturn({
+  data: customers.map((customer) => ({ customer })), select: { id: true } });
 print('ids', count(ids));
 @prisma-range@
 print('range', orders.length);

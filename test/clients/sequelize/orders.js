@@ -14,7 +14,7 @@ await sequelize.sync({ alter: true });
 print('dropped', 'twice');
 
 await sequelize.query(past);
-@sequelize-batch@
+const ids = await Order.bulkCreate(customers.map((customer) => ({ customer })), { returning: ['id'] });
 print('ids', count(ids));
 await sequelize.sync({ alter: true });
 @sequelize-range@

@@ -12,7 +12,7 @@ engine = create_engine("postgresql+psycopg://")
 Base.metadata.create_all(engine)
 with Session(engine) as session:
     session.execute(text(os.environ["PAST_ORDERS"]))
-    @sqlalchemy-batch@
+    ids = session.scalars(insert(Order).returning(Order.id), [{"customer": customer} for customer in customers]).all()
     print("ids", len(set(ids)))
     @sqlalchemy-range@
     print("range", len(orders))

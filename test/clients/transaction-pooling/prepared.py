@@ -10,7 +10,7 @@ def of_psycopg():
     import psycopg
 
     def connect():
-        @psycopg-pooled@
+        connection = psycopg.connect(url, prepare_threshold=None)
         return connection
 
     client, other = connect(), connect()
@@ -29,7 +29,7 @@ async def of_asyncpg():
     import asyncpg
 
     async def connect():
-        @asyncpg-pooled@
+        connection = await asyncpg.connect(url, statement_cache_size=0)
         return connection
 
     client, other = await connect(), await connect()

@@ -15,7 +15,7 @@ print('dropped', 'twice');
 
 const dataSource = await new DataSource(options).initialize();
 await dataSource.query(past);
-@typeorm-batch@
+const { identifiers: ids } = await dataSource.getRepository(Order).insert(customers.map((customer) => ({ customer })));
 print('ids', count(ids));
 @typeorm-range@
 print('range', orders.length);
