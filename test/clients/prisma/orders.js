@@ -8,6 +8,7 @@ const ids = await prisma.order.createManyAndReturn({
 print('ids', count(ids));
 @prisma-range@
 print('range', orders.length);
+print('created', orders[20].createdAt.toISOString());
 orders.sort((one, other) => (one.id < other.id ? -1 : 1));
 const last = orders[20].id;
 @prisma-feed@
