@@ -4,7 +4,7 @@
 \ir harness.sql
 SET work_mem = '256MB'; -- so that no function's rows go to a file
 
-CREATE TEMP TABLE keys AS SELECT comb_uuid() AS id, comb_generate('mssql') AS mssql FROM generate_series(1, 200000);
+CREATE TEMP TABLE keys AS SELECT comb_uuid() AS id FROM generate_series(1, 200000);
 VACUUM ANALYZE keys;
 
 INSERT INTO candidates (what, key, query, rows)
@@ -15,8 +15,7 @@ INSERT INTO candidates (what, key, query, rows, setting, value)
 SELECT what, 'session order', query, rows, 'comb.monotonicity', 'session' FROM candidates WHERE key = 'comb_uuid';
 INSERT INTO candidates (what, key, query, rows)
 SELECT 'read', call, format('SELECT count(%s) FROM keys', replace(call, 'a uuid', 'id')), 200000
-FROM unnest(ARRAY['a uuid', 'a uuid twin', 'comb_timestamp(id)', 'comb_timestamp(mssql, ''mssql'')',
-                  'comb_convert(mssql, ''mssql'', ''postgres'')', 'hot_shard(id)']) AS call;
+FROM unnest(ARRAY['a uuid', 'a uuid twin', 'comb_timestamp(id)']) AS call;
 UPDATE candidates SET query = 'SELECT count(id) FROM keys' WHERE key = 'a uuid twin';
 
 CALL pg_temp.calibrate(:seconds);

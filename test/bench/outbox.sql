@@ -7,25 +7,13 @@ SET client_min_messages = warning;
 -- Analyzing a table is a transaction with an xid, which holds readers of xid8 up at random.
 CREATE TABLE outbox_comb (id uuid PRIMARY KEY DEFAULT comb_uuid(), line text NOT NULL)
 WITH (autovacuum_enabled = off);
-CREATE TABLE outbox_comb_twin (LIKE outbox_comb INCLUDING ALL) WITH (autovacuum_enabled = off);
 CREATE TABLE outbox_xid8 (
     id   bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     xid  xid8 NOT NULL DEFAULT pg_current_xact_id(),
     line text NOT NULL
 ) WITH (autovacuum_enabled = off);
 CREATE INDEX ON outbox_xid8 (xid, id);
-CREATE TABLE outbox_xid8_key (
-    id   bigint GENERATED ALWAYS AS IDENTITY,
-    xid  xid8 NOT NULL DEFAULT pg_current_xact_id(),
-    line text NOT NULL,
-    PRIMARY KEY (xid, id)
-) WITH (autovacuum_enabled = off);
-CREATE TABLE outbox_xid8_uuid (
-    id   uuid PRIMARY KEY DEFAULT gen_random_uuid(),
-    xid  xid8 NOT NULL DEFAULT pg_current_xact_id(),
-    line text NOT NULL
-) WITH (autovacuum_enabled = off);
-CREATE INDEX ON outbox_xid8_uuid (xid, id);
+CREATE TABLE outbox_other (id uuid DEFAULT comb_uuid());
 
 CREATE UNLOGGED TABLE outbox_lag (reader text, seconds float8) WITH (autovacuum_enabled = off);
 CREATE TABLE outbox_writing AS SELECT true AS writing;
