@@ -52,6 +52,10 @@ FROM (VALUES
     ('naive', 'bigint', '0',
      'SELECT id, line FROM outbox_xid8 WHERE id > since ORDER BY id LIMIT 1000',
      'SELECT max(id) FROM fresh'),
+    ('time', 'timestamptz', '-infinity',
+     'SELECT comb_timestamp(id) AS created_at, line FROM outbox_comb WHERE comb_timestamp(id) > since
+      ORDER BY created_at',
+     'SELECT max(created_at) FROM fresh'),
     ('slot', 'int', '0',
      $$SELECT substring(data FROM 'line\[text\]:''(.*)''') AS line
        FROM pg_logical_slot_get_changes('outbox', NULL, NULL)

@@ -8,7 +8,7 @@ use Exporter 'import';
 use Figures;
 use List::Util qw(max sum);
 
-our @EXPORT = qw(color number bars heat);
+our @EXPORT = qw(color number bars panels heat);
 
 my %colors = (
 	bigint => '#6b6b6b',
@@ -23,7 +23,7 @@ sub color { return $colors{ $_[0] } // '#1f4fd8' }
 sub number
 {
 	my ($n) = @_;
-	my $digits = abs($n) >= 100 ? 0 : abs($n) >= 10 ? 1 : abs($n) >= 1 ? 2 : 3;
+	my $digits = $n == 0 || abs($n) >= 100 ? 0 : abs($n) >= 10 ? 1 : abs($n) >= 1 ? 2 : 3;
 	my $text = sprintf "%.${digits}f", $n;
 	1 while $text =~ s/^(-?\d+)(\d{3})/$1,$2/;
 	return $text;
@@ -99,6 +99,44 @@ set xlabel "$x"
 set xrange [0:$most]
 set yrange [-0.6:$last.6]
 END
+}
+
+# panels(PATH, TITLE, CAPTION, [[NAME, COLOR] ...], [TITLE, LOGARITHMIC, NUMBER ...] ...): a bar for each name in each
+# panel.
+sub panels
+{
+	my ($path, $title, $caption, $names, @panels) = @_;
+	my ($columns, $last) = (scalar @panels, $#$names);
+	my $script = <<"END";
+set multiplot layout 1,$columns margins 0.18,0.98,0.2,0.66 spacing 0.03
+set yrange [-0.6:$last.6]
+unset xtics
+set ytics scale 0
+END
+	for my $panel (@panels)
+	{
+		my ($name, $logarithmic, @numbers) = @$panel;
+		my $first = $logarithmic ? 1 : 0;
+		my $most = max(@numbers) * ($logarithmic ? 40 : 1.35);
+		my $data = join '', map {
+			sprintf qq("%s" %d "%s" %s\n), $names->[$_][0], hex($names->[$_][1] =~ s/#//r),
+			  $numbers[$_] ? number($numbers[$_]) =~ s/\.0+$//r : 'none', $numbers[$_]
+		} reverse 0 .. $last;
+		my $tics = $panel == $panels[0] ? ':ytic(1)' : '';
+		$script .= ($logarithmic ? "set logscale x\n" : '') . <<"END";
+\$data << EOD
+${data}EOD
+set title "$name" offset 0,-0.6 font ',13'
+set xrange [$first:$most]
+plot \$data using (($first+\$4)/2):0:((\$4-$first)/2):(0.36):2$tics with boxxyerror lc rgb variable \\
+fs solid 0.85 noborder, \\
+\$data using (\$4 > $first ? \$4 : $first):0:3 with labels left offset 0.6,0 font ',13'
+unset label
+set ytics ('' 0)
+undefine \$data
+END
+	}
+	return chart($path, 175 + 29 * @$names, $title, $caption, $script . "unset multiplot\n");
 }
 
 # heat(PATH, TITLE, CAPTION, MOST, [NAME, [NUMBER ...] ...] ...): a panel for each name, with one scale.
