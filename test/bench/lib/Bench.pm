@@ -8,7 +8,7 @@ use File::Glob ':bsd_glob';
 use Figures;
 use List::Util qw(shuffle);
 
-our @EXPORT = qw(quick sql value run_command record_script restart pgbench rounds empty progress slurp cores);
+our @EXPORT = qw(quick sql value run_command record_script restart pgbench failed rounds empty progress slurp cores);
 
 # quick(FULL, QUICK): the second in a quick run.
 sub quick { return $_[ $ENV{QUICK} ? 1 : 0 ] }
@@ -79,14 +79,27 @@ sub restart
 	return;
 }
 
-# pgbench(SCRIPT, {VARIABLE => VALUE}, OPTION ...): transactions per second.
-sub pgbench
+sub pgbench_output
 {
 	my ($script, $define, @options) = @_;
 	my @variables = map { ('-D', "$_=$define->{$_}") } sort keys %$define;
-	my $output = run_command('pgbench', '-n', @variables, '-f', "test/bench/$script.sql", @options);
+	return run_command('pgbench', '-n', @variables, '-f', "test/bench/$script.sql", @options);
+}
+
+# pgbench(SCRIPT, {VARIABLE => VALUE}, OPTION ...): transactions per second.
+sub pgbench
+{
+	my $output = pgbench_output(@_);
 	$output =~ /^number of failed transactions: [1-9]/m and die "pgbench said\n$output";
 	$output =~ /^tps = ([\d.]+)/m or die "pgbench said\n$output";
+	return $1;
+}
+
+# The same: the percentage of transactions that failed.
+sub failed
+{
+	my $output = pgbench_output(@_);
+	$output =~ /^number of failed transactions: \d+ \(([\d.]+)%\)/m or die "pgbench said\n$output";
 	return $1;
 }
 
