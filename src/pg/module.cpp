@@ -4,6 +4,7 @@
 #include "order/sequence.hpp"
 #include "order/shared_memory.hpp"
 #include "planner/estimates.hpp"
+#include "planner/function.hpp"
 #include "planner/index_timestamps.hpp"
 #include "planner/time_lists.hpp"
 #include "planner/time_statistics.hpp"
@@ -20,6 +21,7 @@ __attribute__((visibility("default"))) void _PG_init() {
     ereport(ERROR, errcode(ERRCODE_DUPLICATE_OBJECT), errmsg("another copy of comb's library is loaded"),
             errhint("Name one file everywhere: in the preload settings, LOAD, and the column probin of pg_proc."));
   comb::pg::init_estimates();
+  comb::pg::init_function();
   comb::pg::init_index_timestamps();
   comb::pg::init_time_lists();
   comb::pg::init_time_statistics();

@@ -72,6 +72,7 @@ extern "C" {
 #include <utils/datum.h>
 #include <utils/fmgroids.h>
 #include <utils/guc.h>
+#include <utils/inval.h>
 #include <utils/lsyscache.h>
 #include <utils/partcache.h>
 #include <utils/portal.h>

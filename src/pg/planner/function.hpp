@@ -4,20 +4,15 @@
 
 #include "postgres.hpp"
 
-extern "C" Datum comb_boundary_support(PG_FUNCTION_ARGS);
-
 namespace comb::pg {
 
-inline PGFunction code_of(Oid function) {
-  FmgrInfo info;
-  fmgr_info(function, &info);
-  return info.fn_addr;
-}
+// The code of a function that has comb_boundary_support() as its support function, or null. It is remembered, because
+// the planner asks many times for each query.
+PGFunction code_of(Oid function);
 
-// Whether comb_boundary_support() is the support function of a function.
-inline bool has_boundary_support(Oid function) {
-  const Oid support = get_func_support(function);
-  return OidIsValid(support) && code_of(support) == ::comb_boundary_support;
-}
+inline bool has_boundary_support(Oid function) { return code_of(function) != nullptr; }
+
+// Called from _PG_init.
+void init_function();
 
 }  // namespace comb::pg

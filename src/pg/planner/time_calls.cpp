@@ -54,8 +54,7 @@ call read_call(void* node) {
   // What is cheap to see comes first, because this runs for every condition of every query.
   if (function->funcresulttype != TIMESTAMPTZOID || list_length(function->args) != 1) return {};
   auto* id = as<Node>(linitial(function->args));
-  if (id_column(id) == nullptr || !has_boundary_support(function->funcid)) return {};
-  const PGFunction code = code_of(function->funcid);
+  const PGFunction code = id_column(id) != nullptr ? code_of(function->funcid) : nullptr;
   for (const reader& each : readers)
     if (code == each.code) return {&each, function->funcid, id};
   return {};
@@ -150,9 +149,6 @@ Node* as_timestamptz(Node* time) {
 
 // The conditions that replace one condition are a list that is joined by AND. An empty list replaces nothing.
 
-// pg_operator has no names for these.
-constexpr Oid uuid_lt = 2974, uuid_gt = 2975, uuid_le = 2976, uuid_ge = 2977;
-
 List* compared(Oid op, Node* id, Node* with) {
   if (with == nullptr) return NIL;
   auto* clause = as<OpExpr>(
@@ -194,9 +190,6 @@ List* within(Oid sibling, Node* id, Node* range) {
     range = as<Node>(makeRelabelType(as<Expr>(range), TSTZRANGEOID, -1, InvalidOid, COERCE_IMPLICIT_CAST));
   return both(at_or_after(id, boundary_call(lower, sibling, range)), before(id, boundary_call(upper, sibling, range)));
 }
-
-Oid time_order() { return lookup_type_cache(TIMESTAMPTZOID, TYPECACHE_BTREE_OPFAMILY)->btree_opf; }
-Oid id_order() { return lookup_type_cache(UUIDOID, TYPECACHE_BTREE_OPFAMILY)->btree_opf; }
 
 List* compared_with_time(const call& time, int strategy, Node* at) {
   at = is_fixed(at) ? as_timestamptz(at) : nullptr;

@@ -34,9 +34,10 @@ call read_call(void* node);
 // The column of the query that an expression of type uuid consists of, or null.
 Var* id_column(void* node);
 
-// The orders of timestamptz and of uuid, families of operators.
-Oid time_order();
-Oid id_order();
+// Rows of the catalogs that PostgreSQL's headers do not name: the orders of timestamptz and of uuid, which are families
+// of operators, and operators of uuid.
+constexpr Oid time_order = 434, id_order = 2968;
+constexpr Oid uuid_eq = 2972, uuid_lt = 2974, uuid_gt = 2975, uuid_le = 2976, uuid_ge = 2977;
 
 // What follows are conditions on ids, joined by AND. An empty list is none.
 

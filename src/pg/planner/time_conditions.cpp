@@ -119,7 +119,7 @@ List* for_comparison(replacing& tables, binary condition) {
   if (!may_replace(tables, time.id)) return NIL;
   if (get_opcode(condition.op) == F_ELEM_CONTAINED_BY_RANGE)
     return time.callee->has_range ? within(time.function, time.id, condition.right) : NIL;
-  return compared_with_time(time, get_op_opfamily_strategy(condition.op, time_order()), condition.right);
+  return compared_with_time(time, get_op_opfamily_strategy(condition.op, time_order), condition.right);
 }
 
 // (call, id) < (at, last), the condition of a page in keyset pagination. Of other rows, the first members may be equal,
@@ -127,7 +127,7 @@ List* for_comparison(replacing& tables, binary condition) {
 List* for_rows(replacing& tables, RowCompareExpr* rows) {
   const call time = read_call(linitial(rows->largs));
   if (time.callee == nullptr || !may_replace(tables, time.id)) return NIL;
-  int strategy = get_op_opfamily_strategy(linitial_oid(rows->opnos), time_order());
+  int strategy = get_op_opfamily_strategy(linitial_oid(rows->opnos), time_order);
   auto* at = as<Node>(linitial(rows->rargs));
   if (list_length(rows->largs) == 2 && equal(time.id, lsecond(rows->largs)) && IsA(at, Const) &&
       IsA(lsecond(rows->rargs), Const)) {
@@ -146,7 +146,7 @@ call read_list(replacing& tables, Node* condition) {
   const auto* any = as<ScalarArrayOpExpr>(condition);
   const call time = read_call(linitial(any->args));
   if (time.callee == nullptr || !any->useOr || !may_replace(tables, time.id) ||
-      get_op_opfamily_strategy(any->opno, time_order()) != BTEqualStrategyNumber)
+      get_op_opfamily_strategy(any->opno, time_order) != BTEqualStrategyNumber)
     return {};
   return time;
 }
@@ -182,7 +182,7 @@ void note_times(replacing& tables, Node* condition) {
   ListCell* cell;
   foreach (cell, as<OpExpr>(condition)->args) {
     auto* operand = as<Node>(lfirst(cell));
-    if (may_be_call(tables.root, operand) && op_in_opfamily(as<OpExpr>(condition)->opno, time_order()))
+    if (may_be_call(tables.root, operand) && op_in_opfamily(as<OpExpr>(condition)->opno, time_order))
       tables.times = list_append_unique(tables.times, copyObjectImpl(operand));
   }
 }

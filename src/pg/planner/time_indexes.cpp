@@ -13,36 +13,52 @@ namespace comb::pg {
 
 namespace {
 
-constexpr Oid uuid_lt = 2974;  // pg_operator has no name for it
-
 struct index_by_time {
   IndexOptInfo as_seen;
   IndexOptInfo* real;
   call time;
-  int position;  // of the time in the copy, and of the id in the real index
+  int position;    // of the time in the copy, and of the id in the real index
+  List** implied;  // what is known of conditions on the time, for all indexes of its id
 };
 
 // ---- conditions ----------------------------------------------------------------------------------------------------
 
-// The conditions on the id that follow from one on the time, or an empty list. Sets `lossy` if they are not the same.
-List* on_id(PlannerInfo* root, const index_by_time* index, RestrictInfo* condition, bool& lossy) {
-  if (!IsA(condition->clause, OpExpr)) return NIL;
+// The conditions on the id that follow from one on the time. They are none, or not the same if `lossy`.
+struct implied {
+  const RestrictInfo* by;
+  List* parts;
+  bool lossy;
+};
+
+implied* on_id(PlannerInfo* root, const index_by_time* index, RestrictInfo* condition) {
+  auto* result = as<implied>(palloc0(sizeof(implied)));
+  result->by = condition;
+  if (!IsA(condition->clause, OpExpr)) return result;
   const auto* op = as<OpExpr>(condition->clause);
-  const int strategy = get_op_opfamily_strategy(op->opno, time_order());
-  lossy = lossy || (strategy != BTLessStrategyNumber && strategy != BTGreaterEqualStrategyNumber);
-  List* parts = implied_by_comparison(index->time, strategy, as<Node>(lsecond(op->args)));
+  const int strategy = get_op_opfamily_strategy(op->opno, time_order);
+  result->lossy = strategy != BTLessStrategyNumber && strategy != BTGreaterEqualStrategyNumber;
+  result->parts = implied_by_comparison(index->time, strategy, as<Node>(lsecond(op->args)));
   // The parts together are as selective as the condition. A share above 1 says that a part is redundant.
   const int table = static_cast<int>(index->real->rel->relid);
   Selectivity share = clause_selectivity(root, as<Node>(condition), table, JOIN_INNER, nullptr);
   ListCell* cell;
-  foreach (cell, parts) {
+  foreach (cell, result->parts) {
     RestrictInfo* part = make_simple_restrictinfo(root, as<Expr>(lfirst(cell)));
     pretend_one_table(part, table);  // otherwise the share is not used
     part->norm_selec = share;
     share = 2;
     lfirst(cell) = part;
   }
-  return parts;
+  return result;
+}
+
+const implied* known_on_id(PlannerInfo* root, const index_by_time* index, RestrictInfo* condition) {
+  ListCell* cell;
+  foreach (cell, *index->implied)
+    if (as<implied>(lfirst(cell))->by == condition) return as<implied>(lfirst(cell));
+  implied* added = on_id(root, index, condition);
+  *index->implied = lappend(*index->implied, added);
+  return added;
 }
 
 // A condition of a path on the copy, as one on the real index. Null if there is none.
@@ -62,9 +78,10 @@ IndexClause* on_real_index(PlannerInfo* root, const index_by_time* index, const 
   }
   result->indexcols = result->indexquals = NIL;
   foreach (cell, clause->indexquals) {
-    List* parts = on_id(root, index, lfirst_node(RestrictInfo, cell), result->lossy);
-    if (parts == NIL) return nullptr;
-    result->indexquals = list_concat(result->indexquals, parts);
+    const implied* known = known_on_id(root, index, lfirst_node(RestrictInfo, cell));
+    if (known->parts == NIL) return nullptr;
+    result->lossy = result->lossy || known->lossy;
+    result->indexquals = list_concat_copy(result->indexquals, known->parts);
   }
   // Otherwise a bitmap scan would not check the rows of a lossy condition that follows from others.
   if (result->lossy) {
@@ -118,11 +135,12 @@ Value* with(const Value* values, int count, int position, Value added) {
 }
 
 // The index with the time of ids before its column `position`, the id.
-IndexOptInfo* by_time(IndexOptInfo* real, int position, Node* time, bool searched) {
+IndexOptInfo* by_time(IndexOptInfo* real, int position, Node* time, bool searched, List** implied) {
   auto* result = as<index_by_time>(palloc(sizeof(index_by_time)));
   result->real = real;
   result->position = position;
   result->time = read_call(time);
+  result->implied = implied;
   IndexOptInfo& seen = result->as_seen;
   seen = *real;
   const int keys = real->nkeycolumns;
@@ -130,9 +148,9 @@ IndexOptInfo* by_time(IndexOptInfo* real, int position, Node* time, bool searche
   seen.indexkeys = with(seen.indexkeys, real->ncolumns, position, 0);
   seen.canreturn = with(seen.canreturn, real->ncolumns, position, false);
   seen.indexcollations = with(seen.indexcollations, keys, position, InvalidOid);
-  seen.opfamily = with(seen.opfamily, keys, position, time_order());
+  seen.opfamily = with(seen.opfamily, keys, position, time_order);
   seen.opcintype = with<Oid>(seen.opcintype, keys, position, TIMESTAMPTZOID);
-  seen.sortopfamily = with(seen.sortopfamily, keys, position, time_order());
+  seen.sortopfamily = with(seen.sortopfamily, keys, position, time_order);
   seen.reverse_sort = with(seen.reverse_sort, keys, position, is_sorted && seen.reverse_sort[position]);
   seen.nulls_first = with(seen.nulls_first, keys, position, is_sorted && seen.nulls_first[position]);
   int expressions = 0;
@@ -156,8 +174,7 @@ int position_of(const Var* id, const IndexOptInfo* index) {
   for (int i = 0; i < index->nkeycolumns; ++i) {
     if (index->indexkeys[i] != id->varattno) continue;
     // From PostgreSQL 16 on, the indexes of a partitioned table are listed, too. They cannot be scanned.
-    if (index->relam == BTREE_AM_OID && index->sortopfamily != nullptr && index->sortopfamily[i] == id_order())
-      return i;
+    if (index->relam == BTREE_AM_OID && index->sortopfamily != nullptr && index->sortopfamily[i] == id_order) return i;
     if (index->relam == BRIN_AM_OID && op_in_opfamily(uuid_lt, index->opfamily[i])) return i;
   }
   return -1;
@@ -167,13 +184,14 @@ int position_of(const Var* id, const IndexOptInfo* index) {
 
 void list_indexes_by_time(RelOptInfo* rel, Node* time, bool searched) {
   List* added = NIL;
+  auto** implied = as<List*>(palloc0(sizeof(List*)));
   ListCell* cell;
   foreach (cell, rel->indexlist) {
     auto* index = lfirst_node(IndexOptInfo, cell);
     if (index->hypothetical || index->nkeycolumns == INDEX_MAX_KEYS || (!searched && index->relam != BTREE_AM_OID))
       continue;
     const int position = position_of(id_column(read_call(time).id), index);
-    if (position >= 0) added = lappend(added, by_time(index, position, time, searched));
+    if (position >= 0) added = lappend(added, by_time(index, position, time, searched, implied));
   }
   rel->indexlist = list_concat(rel->indexlist, added);
 }

@@ -13,8 +13,6 @@ namespace comb::pg {
 
 namespace {
 
-constexpr Oid uuid_eq = 2972;  // pg_operator has no name for it
-
 bool is_column_of(const RelOptInfo* rel, const Var* column) {
   return column->varno == static_cast<int>(rel->relid) && !is_nulled(column);
 }
@@ -25,13 +23,13 @@ bool is_column_of(const RelOptInfo* rel, const Var* column) {
 const Var* partition_id(RelOptInfo* rel) {
   if (!IS_PARTITIONED_REL(rel) || rel->partexprs == nullptr || rel->partexprs[0] == NIL ||
       rel->part_scheme->strategy != PARTITION_STRATEGY_RANGE || rel->part_scheme->partnatts != 1 ||
-      rel->part_scheme->partopfamily[0] != id_order() || !partitions_are_ordered(rel->boundinfo, rel->live_parts))
+      rel->part_scheme->partopfamily[0] != id_order || !partitions_are_ordered(rel->boundinfo, rel->live_parts))
     return nullptr;
   return id_column(linitial(rel->partexprs[0]));
 }
 
 bool is_time_of(const PathKey* key, const RelOptInfo* rel, const Var* id) {
-  if (key->pk_opfamily != time_order()) return false;
+  if (key->pk_opfamily != time_order) return false;
   ListCell* cell;
   foreach (cell, key->pk_eclass->ec_members) {
     const call time = read_call(lfirst_node(EquivalenceMember, cell)->em_expr);
@@ -43,7 +41,7 @@ bool is_time_of(const PathKey* key, const RelOptInfo* rel, const Var* id) {
 }
 
 bool is_id(const PathKey* key, const Var* id) {
-  if (key->pk_opfamily != id_order()) return false;
+  if (key->pk_opfamily != id_order) return false;
   ListCell* cell;
   foreach (cell, key->pk_eclass->ec_members)
     if (equal(lfirst_node(EquivalenceMember, cell)->em_expr, id)) return true;
@@ -88,7 +86,7 @@ List* conditions_on_id(const RelOptInfo* rel, Node* condition) {
   const auto implied = [&](Node* side, Node* other, Oid compares) -> List* {
     const call read = read_call(side);
     if (read.callee == nullptr || !is_column_of(rel, id_column(read.id)) || !OidIsValid(compares)) return NIL;
-    return implied_by_comparison(read, get_op_opfamily_strategy(compares, time_order()), other);
+    return implied_by_comparison(read, get_op_opfamily_strategy(compares, time_order), other);
   };
   List* result = implied(time, at, op);
   return result != NIL ? result : implied(at, time, get_commutator(op));

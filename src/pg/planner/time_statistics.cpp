@@ -15,34 +15,36 @@ get_index_stats_hook_type next_hook = nullptr;
 
 // The times of an array of ids. They can be of a domain.
 Datum times_of(const reader& reader, Datum ids) {
-  ArrayType* array = DatumGetArrayTypeP(ids);
-  Datum* values;
-  int count;
-  deconstruct_array(array, ARR_ELEMTYPE(array), UUID_LEN, false, TYPALIGN_CHAR, &values, nullptr, &count);
-  for (int i = 0; i < count; ++i) values[i] = TimestampTzGetDatum(to_timestamptz(reader.time(to_uuid(values[i]))));
-  return PointerGetDatum(construct_array(values, count, TIMESTAMPTZOID, sizeof(TimestampTz), true, TYPALIGN_DOUBLE));
+  ArrayType* from = DatumGetArrayTypeP(ids);
+  const int count = ARR_DIMS(from)[0];
+  const std::size_t size = ARR_OVERHEAD_NONULLS(1) + sizeof(TimestampTz) * static_cast<std::size_t>(count);
+  auto* to = as<ArrayType>(palloc0(size));
+  SET_VARSIZE(to, size);
+  to->ndim = ARR_LBOUND(to)[0] = 1;
+  to->elemtype = TIMESTAMPTZOID;
+  ARR_DIMS(to)[0] = count;
+  const auto* id = reinterpret_cast<const uuid*>(ARR_DATA_PTR(from));
+  auto* time = reinterpret_cast<TimestampTz*>(ARR_DATA_PTR(to));
+  for (int i = 0; i < count; ++i) time[i] = to_timestamptz(reader.time(id[i]));
+  return PointerGetDatum(to);
 }
 
 HeapTuple statistics_of_times(const reader& reader, HeapTuple of_ids) {
   const TypeCacheEntry* type = lookup_type_cache(TIMESTAMPTZOID, TYPECACHE_LT_OPR | TYPECACHE_EQ_OPR);
   Datum values[Natts_pg_statistic];
-  bool nulls[Natts_pg_statistic], replaced[Natts_pg_statistic] = {};
+  bool nulls[Natts_pg_statistic];
   Relation catalog = table_open(StatisticRelationId, AccessShareLock);
   heap_deform_tuple(of_ids, RelationGetDescr(catalog), values, nulls);
-  const auto replace = [&](int attribute, Datum by) {
-    values[attribute - 1] = by;
-    replaced[attribute - 1] = true;
-  };
-  replace(Anum_pg_statistic_stawidth, Int32GetDatum(sizeof(TimestampTz)));
+  values[Anum_pg_statistic_stawidth - 1] = Int32GetDatum(sizeof(TimestampTz));
   for (int slot = 0; slot < STATISTIC_NUM_SLOTS; ++slot) {
     const int kind = DatumGetInt16(values[Anum_pg_statistic_stakind1 - 1 + slot]);
     if (kind == 0) continue;
-    replace(Anum_pg_statistic_staop1 + slot,
-            ObjectIdGetDatum(kind == STATISTIC_KIND_MCV ? type->eq_opr : type->lt_opr));
-    const int attribute = Anum_pg_statistic_stavalues1 + slot;
-    if (!nulls[attribute - 1]) replace(attribute, times_of(reader, values[attribute - 1]));
+    values[Anum_pg_statistic_staop1 - 1 + slot] =
+        ObjectIdGetDatum(kind == STATISTIC_KIND_MCV ? type->eq_opr : type->lt_opr);
+    const int list = Anum_pg_statistic_stavalues1 - 1 + slot;
+    if (!nulls[list]) values[list] = times_of(reader, values[list]);
   }
-  HeapTuple row = heap_modify_tuple(of_ids, RelationGetDescr(catalog), values, nulls, replaced);
+  HeapTuple row = heap_form_tuple(RelationGetDescr(catalog), values, nulls);
   table_close(catalog, AccessShareLock);
   return row;
 }
