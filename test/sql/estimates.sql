@@ -95,6 +95,11 @@ FROM estimated,
      (VALUES ('SELECT * FROM estimated WHERE id > %L AND id < timestamptz ''2026-01-09 10:20''')) AS q (query)
 WHERE created_at = '2026-01-09 10:00';
 
+-- A page by time and id, although its id is no boundary.
+SELECT is_near(expected_rows(format(query, created_at, id)), 100)
+FROM estimated, (VALUES ('SELECT * FROM estimated WHERE (comb_timestamp(id), id) < (%L, %L)')) AS q (query)
+WHERE n = 100;
+
 -- Parameters of a custom plan.
 SET plan_cache_mode = force_custom_plan;
 PREPARE times (timestamptz, timestamptz) AS SELECT * FROM estimated WHERE id >= $1 AND id < $2;

@@ -88,7 +88,9 @@ const Const* known_constant(PlannerInfo* root, comparison& clause) {
   return clause.constant;
 }
 
-bool is_boundary(const Const* constant) { return is_boundary(to_uuid(constant->constvalue)); }
+bool is_boundary(const Const* constant) {
+  return constant->location == estimated_as_boundary || is_boundary(to_uuid(constant->constvalue));
+}
 
 // Whether the cost estimate of a BRIN index may have called the hook. That caller passes an uninitialized `examined`.
 // It runs after the relation's size has been estimated, and before the relation's paths are complete.

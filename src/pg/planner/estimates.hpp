@@ -3,6 +3,9 @@
 
 namespace comb::pg {
 
+// The location of a constant that is estimated as a boundary is. The parser gives none this location.
+constexpr int estimated_as_boundary = -2;
+
 // Defines comb.estimate_ranges and installs the planner hook. Called from _PG_init.
 void init_estimates();
 

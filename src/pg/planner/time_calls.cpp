@@ -8,6 +8,7 @@
 #include "comb/hot.hpp"
 #include "comb/timestamp.hpp"
 #include "datum.hpp"
+#include "estimates.hpp"
 #include "function.hpp"
 #include "timestamptz.hpp"
 
@@ -246,12 +247,15 @@ List* compared_with_row(const call& time, int strategy, const Const* at, const C
   const uuid first = time.callee->at.rule(micros), end = time.callee->after.rule(micros),
              id = to_uuid(last->constvalue);
   const bool less = strategy == BTLessStrategyNumber || strategy == BTLessEqualStrategyNumber;
-  const auto than = [&](Oid op, const uuid& value) { return compared(op, time.id, uuid_constant(value)); };
+  const auto than = [&](Oid op, const uuid& value) {
+    Node* constant = uuid_constant(value);
+    as<Const>(constant)->location = estimated_as_boundary;
+    return compared(op, time.id, constant);
+  };
   if (id < first) return than(less ? uuid_lt : uuid_ge, first);
   if (!(id < end)) return than(less ? uuid_lt : uuid_ge, end);
   constexpr Oid ops[] = {InvalidOid, uuid_lt, uuid_le, InvalidOid, uuid_ge, uuid_gt};
-  // The boundary is for the estimate (estimates.cpp).
-  return both(than(ops[strategy], id), less ? than(uuid_lt, end) : than(uuid_ge, first));
+  return than(ops[strategy], id);
 }
 
 }  // namespace comb::pg
