@@ -157,6 +157,8 @@ INSERT INTO joins (query) VALUES
 ('orders_v AS a JOIN orders_v AS b ON b.created_at = a.created_at WHERE a.created_at < ''2026-11-01 00:10'''),
 ('visits JOIN (SELECT created_at FROM orders_v UNION ALL SELECT hot_at FROM orders_v) AS u ON u.created_at = start'),
 ('(SELECT created_at FROM orders_v UNION ALL SELECT hot_at FROM orders_v) u WHERE created_at < ''2026-11-01 00:10'''),
+('(SELECT * FROM orders_v UNION ALL SELECT * FROM orders_v) u
+  WHERE (created_at, id) < (''2026-11-01 00:10'', comb_boundary(''2026-11-01 00:20''))'),
 ('visits JOIN (SELECT finish, created_at FROM visits LEFT JOIN orders_v ON created_at = start) AS b USING (finish)');
 SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off;
 SELECT query, plan ~ 'Index Cond: .*(boundary|id <)' AS by_index, rows_of(of) - rows_without(of) AS difference

@@ -237,6 +237,11 @@ List* implied_by_comparison(const call& time, int strategy, Node* at) {
   }
 }
 
+int or_equal(int strategy) {
+  if (strategy == BTLessStrategyNumber) return BTLessEqualStrategyNumber;
+  return strategy == BTGreaterStrategyNumber ? BTGreaterEqualStrategyNumber : strategy;
+}
+
 // If `last` has the time `at`, this is a comparison with `last` alone. Otherwise all ids of that time are on the same
 // side of `last`.
 List* compared_with_row(const call& time, int strategy, const Const* at, const Const* last) {

@@ -46,6 +46,8 @@ constexpr Oid uuid_eq = 2972, uuid_lt = 2974, uuid_gt = 2975, uuid_le = 2976, uu
 List* compared_with_time(const call& time, int strategy, Node* at);
 // Those that follow from it, for any time. For < and >=, they are the same.
 List* implied_by_comparison(const call& time, int strategy, Node* at);
+// The comparison of the first members that follows from a comparison of rows.
+int or_equal(int strategy);
 // Those that are the same as (call, id) op (at, last), where `strategy` is the comparison that op makes in both orders.
 List* compared_with_row(const call& time, int strategy, const Const* at, const Const* last);
 // Those that are the same as id <@ range, for a range that is fixed during the query. `sibling` is another function of

@@ -127,16 +127,14 @@ List* for_comparison(replacing& tables, binary condition) {
 List* for_rows(replacing& tables, RowCompareExpr* rows) {
   const call time = read_call(linitial(rows->largs));
   if (time.callee == nullptr || !may_replace(tables, time.id)) return NIL;
-  int strategy = get_op_opfamily_strategy(linitial_oid(rows->opnos), time_order);
+  const int strategy = get_op_opfamily_strategy(linitial_oid(rows->opnos), time_order);
   auto* at = as<Node>(linitial(rows->rargs));
   if (list_length(rows->largs) == 2 && equal(time.id, lsecond(rows->largs)) && IsA(at, Const) &&
       IsA(lsecond(rows->rargs), Const)) {
     List* on_id = compared_with_row(time, strategy, as<Const>(at), as<Const>(lsecond(rows->rargs)));
     if (on_id != NIL) return on_id;
   }
-  if (strategy == BTLessStrategyNumber) strategy = BTLessEqualStrategyNumber;
-  if (strategy == BTGreaterStrategyNumber) strategy = BTGreaterEqualStrategyNumber;
-  List* on_id = compared_with_time(time, strategy, at);
+  List* on_id = compared_with_time(time, or_equal(strategy), at);
   return on_id == NIL ? NIL : lappend(on_id, rows);
 }
 
@@ -178,11 +176,21 @@ List* replacement(replacing& tables, Node* condition) {
 
 // Notes the times in a comparison that stays as it is.
 void note_times(replacing& tables, Node* condition) {
-  if (!IsA(condition, OpExpr)) return;
+  Oid op;
+  List* operands;
+  if (IsA(condition, OpExpr)) {
+    op = as<OpExpr>(condition)->opno;
+    operands = as<OpExpr>(condition)->args;
+  } else if (IsA(condition, RowCompareExpr)) {
+    op = linitial_oid(as<RowCompareExpr>(condition)->opnos);
+    operands = list_make1(linitial(as<RowCompareExpr>(condition)->largs));
+  } else {
+    return;
+  }
   ListCell* cell;
-  foreach (cell, as<OpExpr>(condition)->args) {
+  foreach (cell, operands) {
     auto* operand = as<Node>(lfirst(cell));
-    if (may_be_call(tables.root, operand) && op_in_opfamily(as<OpExpr>(condition)->opno, time_order))
+    if (may_be_call(tables.root, operand) && op_in_opfamily(op, time_order))
       tables.times = list_append_unique(tables.times, copyObjectImpl(operand));
   }
 }

@@ -33,11 +33,18 @@ struct implied {
 implied* on_id(PlannerInfo* root, const index_by_time* index, RestrictInfo* condition) {
   auto* result = as<implied>(palloc0(sizeof(implied)));
   result->by = condition;
-  if (!IsA(condition->clause, OpExpr)) return result;
-  const auto* op = as<OpExpr>(condition->clause);
-  const int strategy = get_op_opfamily_strategy(op->opno, time_order);
-  result->lossy = strategy != BTLessStrategyNumber && strategy != BTGreaterEqualStrategyNumber;
-  result->parts = implied_by_comparison(index->time, strategy, as<Node>(lsecond(op->args)));
+  const auto imply = [&](int strategy, void* at) {
+    result->lossy = strategy != BTLessStrategyNumber && strategy != BTGreaterEqualStrategyNumber;
+    result->parts = implied_by_comparison(index->time, strategy, as<Node>(at));
+  };
+  if (IsA(condition->clause, OpExpr)) {
+    const auto* op = as<OpExpr>(condition->clause);
+    imply(get_op_opfamily_strategy(op->opno, time_order), lsecond(op->args));
+  } else if (IsA(condition->clause, RowCompareExpr)) {
+    const auto* rows = as<RowCompareExpr>(condition->clause);
+    imply(or_equal(get_op_opfamily_strategy(linitial_oid(rows->opnos), time_order)), linitial(rows->rargs));
+    result->lossy = true;
+  }
   // The parts together are as selective as the condition. A share above 1 says that a part is redundant.
   const int table = static_cast<int>(index->real->rel->relid);
   Selectivity share = clause_selectivity(root, as<Node>(condition), table, JOIN_INNER, nullptr);
