@@ -10,6 +10,7 @@ struct {
   Oid function;
   PGFunction code;
 } known[16];
+unsigned times_forgotten = 0;
 
 PGFunction look_up(Oid function) {
   FmgrInfo info;
@@ -21,17 +22,20 @@ PGFunction look_up(Oid function) {
 
 PGFunction code_of(Oid function) {
   auto& place = known[function % lengthof(known)];
-  if (place.function != function) {
-    const Oid support = get_func_support(function);
-    const bool is_of_comb = OidIsValid(support) && look_up(support) == ::comb_boundary_support;
-    place = {function, is_of_comb ? look_up(function) : nullptr};
-  }
-  return place.code;
+  if (place.function == function) return place.code;
+  const unsigned before = times_forgotten;
+  const Oid support = get_func_support(function);
+  const bool is_of_comb = OidIsValid(support) && look_up(support) == ::comb_boundary_support;
+  const PGFunction code = is_of_comb ? look_up(function) : nullptr;
+  // The function may have changed between two looks into the catalog.
+  if (times_forgotten == before) place = {function, code};
+  return code;
 }
 
 void init_function() {
   const auto forget = [](Datum, auto, uint32) {
     for (auto& each : known) each = {};
+    ++times_forgotten;
   };
   CacheRegisterSyscacheCallback(PROCOID, forget, 0);
 }
