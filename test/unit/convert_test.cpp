@@ -36,7 +36,8 @@ const std::map<std::string, names> targets = [] {
   all["postgres"].insert("v7");
   all["v7"] = {"v7", "postgres"};
   all["process_ticks"] = all["ticks"] = {"process_ticks", "ticks"};
-  for (const char* none : {"hot", "v1", "v6", "newsequentialid"}) all[none] = {};
+  for (const uuid_layout& layout : layouts)
+    if (layout.read_only() || layout.needs_shard()) all[layout.name] = {};
   return all;
 }();
 
