@@ -122,13 +122,15 @@ struct stamp_and_reading {
   stamp now;
 };
 
-// Takes the next stamp from `last`, which any number of threads share, when the clock reads `now`. For the sequence
-// alone, relaxed memory order would do: threads agree on the order in which a single word changes. The change acquires,
-// so that the thread finds marks withdrawn by save() in order.hpp, which then changes `last` with a release. All
-// changes of `last` are read-modify-writes, so they continue that release.
+// Takes the next stamp from `last`, which any number of threads share, when the clock reads `now`.
 //
-// `far_ahead(previous)` is the stamp that follows one that is more than a day ahead of `now`, and the reading to go on
-// with if `last` changes meanwhile. Without `inline`, GCC does not inline this template.
+// Relaxed memory order would keep stamps different and ascending, because threads agree on the order in which a single
+// word changes. The change acquires for save() in order.hpp: a process that withdraws the mark of a saved window then
+// changes `last` with a release, and who takes a later stamp finds the mark withdrawn. It need not be the next stamp,
+// because all changes of `last` are read-modify-writes, which continue a release.
+//
+// After a stamp that is more than a day ahead of `now`, `far_ahead` says how to go on: the next stamp, and the reading
+// that counts from then on if `last` changes meanwhile. Without `inline`, GCC does not inline this template.
 template <class Atomic, class Step, class FarAhead>
 inline sequence_step take_stamp(Atomic& last, stamp now, Step next_step, FarAhead far_ahead) {
   stamp seen = last.load(std::memory_order_relaxed);

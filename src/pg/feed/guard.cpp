@@ -4,9 +4,9 @@
 //   CREATE TRIGGER events_guard AFTER INSERT OR UPDATE ON events
 //   FOR EACH ROW EXECUTE FUNCTION comb_guard('id', '1 second');
 //
-// Until the transaction is visible, each watermark is at most lowest_safe_stamp(). So a reader finds each row whose id
-// is at least lowest_safe_stamp(). A reader that stays behind its watermark by the lateness finds each row whose id is
-// at least lowest_safe_stamp() less the lateness.
+// No watermark passes a transaction's lowest_safe_stamp() before its rows are visible. So readers find those of its
+// rows whose ids are from that stamp on. Readers that stay behind their watermark by the lateness also find rows whose
+// ids are earlier than that stamp by at most the lateness.
 //
 // A reader finds a row whose id is far ahead of the clock only when the clock gets there. Such an id comes from another
 // generator, as random UUIDs do, so it is refused as well.
