@@ -16,6 +16,7 @@
 #include "end_of_planning.hpp"
 #include "function.hpp"
 #include "postgres.hpp"
+#include "time_calls.hpp"
 
 namespace comb::pg {
 
@@ -41,21 +42,11 @@ struct comparison {
   HeapTuple statistics = nullptr;          // that replace those of the column
 };
 
-Node* strip_relabels(void* node) {
-  while (IsA(node, RelabelType)) node = as<Node>(as<RelabelType>(node)->arg);
-  return as<Node>(node);
-}
-
 // Reads a comparison of uuids by <, <=, >= or >, with a relation's column on the given side. Returns false for others.
 bool read_comparison(const OpExpr* clause, Index relid, bool column_on_left, comparison& result) {
-  void* left = linitial(clause->args);
-  void* right = lsecond(clause->args);
-  void* operand = column_on_left ? left : right;
-  result.column = as<Var>(strip_relabels(operand));
-  if (!IsA(result.column, Var) || result.column->varno != static_cast<int>(relid) || result.column->varlevelsup != 0 ||
-      exprType(as<Node>(operand)) != UUIDOID)
-    return false;
-  result.other = as<Node>(column_on_left ? right : left);
+  result.column = id_column(list_nth(clause->args, column_on_left ? 0 : 1));
+  if (result.column == nullptr || result.column->varno != static_cast<int>(relid)) return false;
+  result.other = as<Node>(list_nth(clause->args, column_on_left ? 1 : 0));
   result.op = column_on_left ? clause->opno : get_commutator(clause->opno);
   if (!OidIsValid(result.op)) return false;
   result.function = column_on_left && OidIsValid(clause->opfuncid) ? clause->opfuncid : get_opcode(result.op);

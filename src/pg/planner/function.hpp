@@ -15,4 +15,10 @@ inline bool has_boundary_support(Oid function) { return code_of(function) != nul
 // Called from _PG_init.
 void init_function();
 
+// An expression without changes of its type that change no bit, such as from varchar to text.
+inline Node* strip_relabels(void* node) {
+  while (IsA(node, RelabelType)) node = as<Node>(as<RelabelType>(node)->arg);
+  return as<Node>(node);
+}
+
 }  // namespace comb::pg

@@ -45,8 +45,8 @@ COMB_FUNCTION(comb_boundary_support) { PG_RETURN_DATUM(0); }
 
 Var* id_column(void* node) {
   if (exprType(as<Node>(node)) != UUIDOID) return nullptr;
-  while (IsA(node, RelabelType)) node = as<RelabelType>(node)->arg;
-  return IsA(node, Var) && as<Var>(node)->varlevelsup == 0 && as<Var>(node)->varattno > 0 ? as<Var>(node) : nullptr;
+  auto* column = as<Var>(strip_relabels(node));
+  return IsA(column, Var) && column->varlevelsup == 0 && column->varattno > 0 ? column : nullptr;
 }
 
 call read_call(void* node) {
@@ -184,7 +184,7 @@ List* within_constant(Node* id, const Const* range) {
 }  // namespace
 
 List* within(Oid sibling, Node* id, Node* range) {
-  while (IsA(range, RelabelType)) range = as<Node>(as<RelabelType>(range)->arg);
+  range = strip_relabels(range);
   if (getBaseType(exprType(range)) != TSTZRANGEOID || !is_fixed(range)) return NIL;
   if (IsA(range, Const)) return within_constant(id, as<Const>(range));
   if (exprType(range) != TSTZRANGEOID)
