@@ -11,7 +11,8 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(sleep);
 
-my $document = "$ENV{SANDBOX}/comb/doc/outbox.md";
+my $top = "$ENV{SANDBOX}/comb";
+my $document = "$top/doc/outbox.md";
 
 my $node = Comb::start_server(
 	'main',
@@ -68,15 +69,8 @@ ok(mailed('mails', 'late, commits early'), 'the worker reads the rows when the o
 $other->quit;
 
 # The worker is killed, again and again, while transactions of different length write.
-append_to_file("$scratch/write.sql", q{
-\set pause random(0, 20)
-BEGIN;
-INSERT INTO events (payload) VALUES ('first of two');
-\sleep :pause ms
-INSERT INTO events (payload) VALUES ('second of two');
-COMMIT;
-});
-my $load = IPC::Run::start([ qw(pgbench -n -c 6 -T 5 -f), "$scratch/write.sql", $node->connstr('postgres') ],
+my $load = IPC::Run::start(
+	[ qw(pgbench -n -c 6 -T 5 -f), "$top/test/programs/write_events.sql", $node->connstr('postgres') ],
 	'<', '/dev/null', '>&', "$scratch/pgbench.log");
 my $kills = 0;
 while ($load->pumpable)

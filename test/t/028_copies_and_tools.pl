@@ -11,7 +11,8 @@ use Session;
 use Test::More;
 use Time::HiRes qw(sleep);
 
-my $document = "$ENV{SANDBOX}/comb/doc/outbox.md";
+my $top = "$ENV{SANDBOX}/comb";
+my $document = "$top/doc/outbox.md";
 my $seconds = $ENV{SECONDS} || 5;
 
 my $node = Comb::start_server(
@@ -127,19 +128,11 @@ sub poll
 }
 
 my $folder = PostgreSQL::Test::Utils::tempdir();
-append_to_file("$folder/write.sql", q{
-\set pause random(0, 20)
-BEGIN;
-INSERT INTO events (payload) VALUES ('first of two');
-\sleep :pause ms
-INSERT INTO events (payload) VALUES ('second of two');
-COMMIT;
-});
 append_to_file("$folder/beat.sql", "$beat\n\\sleep 20 ms\n");
 my @load = map {
 	IPC::Run::start([ qw(pgbench -n -T), $seconds, @$_, $node->connstr('postgres') ],
 		'<', '/dev/null', '>&', "$folder/pgbench.log")
-} [ '-c', 6, '-f', "$folder/write.sql" ], [ '-f', "$folder/beat.sql" ];
+} [ '-c', 6, '-f', "$top/test/programs/write_events.sql" ], [ '-f', "$folder/beat.sql" ];
 while ($load[0]->pumpable)
 {
 	poll($_) for @readers;
