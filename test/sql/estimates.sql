@@ -280,7 +280,15 @@ FROM unnest(ARRAY[
   'SELECT FROM moments WHERE EXISTS (SELECT FROM estimated AS e WHERE $ = at)',
   'SELECT FROM moments WHERE NOT EXISTS (SELECT FROM estimated AS e WHERE $ = at)',
   'SELECT FROM estimated AS e WHERE $ IN (SELECT at FROM moments)',
-  'SELECT FROM estimated AS e LEFT JOIN moments ON $ = at AND $ > at - interval ''1 hour''']) AS query;
+  'SELECT FROM estimated AS e LEFT JOIN moments ON $ = at AND $ > at - interval ''1 hour''',
+  'SELECT FROM moments AS m LEFT JOIN in_parts AS e ON $ >= at AND $ < at + interval ''1 hour''',
+  'SELECT FROM generate_series(timestamptz ''2026-01-05'', ''2026-01-06'', ''1 hour'') AS g
+   LEFT JOIN estimated AS e ON $ >= g AND $ < g + interval ''1 hour''',
+  'SELECT FROM estimated AS e WHERE $ IN (''2026-01-09 10:00'', ''2026-01-09 11:00'', ''2026-01-09 12:00'')',
+  'SELECT FROM (SELECT $ AS at FROM estimated AS e UNION ALL SELECT $ FROM referring AS e) AS u
+   WHERE at >= ''2026-01-09 10:00'' AND at < ''2026-01-09 11:00''',
+  'SELECT FROM estimated AS e WHERE ($, e.id) < (''2026-01-09 10:00'', ''019ba276-9680-8000-8000-000000000000'')',
+  'SELECT FROM referring AS e WHERE $ IS NULL', 'SELECT FROM referring AS e WHERE $ IS NOT NULL']) AS query;
 -- The cost of a search for each row of another table is that of a column.
 CREATE FUNCTION cost_of(query text) RETURNS float8 LANGUAGE plpgsql AS $$
 DECLARE
