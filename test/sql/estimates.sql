@@ -343,8 +343,19 @@ RESET plan_cache_mode;
 DEALLOCATE unknown;
 DEALLOCATE unknown_before;
 
+-- Lists of values that are empty, and so have no dimension. PostgreSQL then expects half of the rows.
+CREATE TABLE emptied AS SELECT id FROM estimated LIMIT 1000;
+CREATE INDEX ON emptied (id);
+ANALYZE emptied;
+SET allow_system_table_mods = on;
+UPDATE pg_statistic SET stavalues1 = array_in('{}', 'uuid'::regtype, -1) WHERE starelid = 'emptied'::regclass;
+RESET allow_system_table_mods;
+SELECT expected_rows('SELECT FROM (TABLE emptied UNION ALL TABLE emptied) AS e
+                      WHERE comb_timestamp(id) < ''2026-01-01''') AS rows
+FROM generate_series(1, 3);
+
 DROP VIEW plain, barrier;
-DROP TABLE estimated, forms, kinds, parted, child, parent, referring, logged, mixed, hot, payments;
+DROP TABLE estimated, forms, kinds, parted, child, parent, referring, logged, mixed, hot, payments, emptied;
 DROP DOMAIN order_id;
 DROP ROLE estimates_reader;
 DROP FUNCTION with_range, expected_rows, actual_rows, is_near, is_as_timestamp, rows_of_scan, plan_of, nodes_of;

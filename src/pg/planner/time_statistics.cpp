@@ -16,7 +16,7 @@ get_index_stats_hook_type next_hook = nullptr;
 // The times of an array of ids. They can be of a domain.
 Datum times_of(const reader& reader, Datum ids) {
   ArrayType* from = DatumGetArrayTypeP(ids);
-  const int count = ARR_DIMS(from)[0];
+  const int count = ArrayGetNItems(ARR_NDIM(from), ARR_DIMS(from));
   const std::size_t size = ARR_OVERHEAD_NONULLS(1) + sizeof(TimestampTz) * static_cast<std::size_t>(count);
   auto* to = as<ArrayType>(palloc0(size));
   SET_VARSIZE(to, size);
