@@ -225,15 +225,29 @@ struct promises {
   // A snapshot is the number of commits that it sees.
   int snapshot() const { return commits_; }
 
-  // What is returned to a sample is right for all snapshots from now on.
-  void watermark_returned(stamp watermark) {
+  // What is returned to a sample is right for all snapshots from now on, and for the statements of all sessions.
+  void sample_was_taken(stamp watermark) {
+    if (mine().watermark_epoch != watermark_epoch_ || is_being_set_back()) return;
+    shared_sample_ = {watermark_epoch_, watermark};
+  }
+  void watermark_returned(stamp watermark, bool is_quiet) {
     operation& op = mine();
+    sample_was_taken(watermark);
     if (op.watermark_epoch != watermark_epoch_ || is_being_set_back()) return;
     if (watermark < op.low_watermark) broken("watermark ", watermark, " came after ", op.low_watermark);
+    if (is_quiet && op.is_alone && op.epoch == epoch_ && watermark <= op.low)
+      broken("watermark ", watermark, " stands still before ", op.low);
     low_watermark_ = std::max(low_watermark_, watermark);
     keep(op, watermark);
     is_right_for(commits_, watermark);
   }
+
+  // A sample that any session took: of all in a period of some minutes, the first is kept for an hour.
+  struct known_sample {
+    int epoch = -1;
+    stamp watermark{};
+  };
+  known_sample shared_sample() const { return shared_sample_; }
 
   // What a session returned last, and what its answer to a later snapshot must be above: the ids that were there when
   // it took a sample, and nobody else did anything.
@@ -246,15 +260,17 @@ struct promises {
     if (of.epoch != watermark_epoch_) of = {watermark_epoch_, {}, {}, false};
   }
 
-  // `before` is what the reader was owed when the statement took its snapshot, and `is_quiet` says whether no other
-  // transaction was running when it began.
-  void watermark_of_statement(stamp watermark, int snapshot, reader& of, const reader& before, bool is_quiet,
-                              bool is_new) {
+  // `before` is what the reader was owed when the statement took its snapshot, `known` a sample that was there, and
+  // `is_quiet` says whether no other transaction was running when it began.
+  void watermark_of_statement(stamp watermark, int snapshot, reader& of, const reader& before,
+                              const known_sample& known, bool is_quiet, bool is_new) {
     const operation& op = mine();
     if (op.watermark_epoch != watermark_epoch_ || of.epoch != watermark_epoch_ || is_being_set_back()) return;
     is_right_for(snapshot, watermark);
     if (watermark < of.last && !of.last_is_newer)
       broken("watermark ", watermark, " came after ", of.last, " of the same session");
+    if (watermark == stamp{} && known.epoch == watermark_epoch_ && last_ < known.watermark + hour)
+      broken("a statement finds no sample, and one with watermark ", known.watermark, " was taken before");
     is_quiet = is_quiet && op.is_alone && op.epoch == epoch_;
     stamp owed = before.epoch == watermark_epoch_ ? before.owed : stamp{};
     if (is_quiet) of.owed = op.low;
@@ -323,6 +339,7 @@ struct promises {
     tries_.clear();
     writer_ = -1;
     peak_ = last_ = {};
+    shared_sample_ = {};
     is_lost_ = is_unsaved_ = false;
   }
   // A lock with a rough bound can set watermarks back over a restart, and so can one of a transaction that was running
@@ -338,6 +355,7 @@ struct promises {
   stamp low_{}, low_watermark_{};  // the greatest id and watermark that were returned
   stamp highest_watermark_{};      // also of those returned while watermarks may fall: rows must be above it
   stamp last_{}, peak_{};          // the server's last stamp, and its peak
+  known_sample shared_sample_;
   int commits_ = 0;
   std::vector<stamp> used_;
 

@@ -146,6 +146,7 @@ const scenario scenarios[] = {
      1},
     {"a promotion", {{one_id, one_id}, {insert, insert}}, {promotion}},
     {"a statement and two transactions", {{read, read}, {insert, commit}, {one_id}}, {}},
+    {"a statement of a session without samples", {{plan, one_id}, {read_late}, {one_id}}, {}},
     {"a statement that was planned", {{plan, read}, {insert, commit}, {one_id, one_id}}, {}},
     {"two statements with one snapshot", {{read_twice}, {insert, commit}, {plan, one_id}}, {}},
     {"statements in a transaction with ids", {{insert, read, commit, read}, {insert, commit}, {plan}}, {}},

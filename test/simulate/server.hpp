@@ -83,7 +83,8 @@ struct snapshot {
   std::uint32_t end = 0;
   std::vector<std::uint32_t> running;
   int commits = 0;
-  promises::reader owed;  // what its session was owed
+  promises::reader owed;         // what its session was owed
+  promises::known_sample known;  // one that was taken before
 };
 
 struct simulated_server {
@@ -200,7 +201,7 @@ inline void may_raise_error() {
 
 inline simulate::snapshot take_snapshot() {
   acquire(machine.transactions_lock, false);
-  simulate::snapshot taken{machine.end_xid, {}, checker.snapshot(), self().reads};
+  simulate::snapshot taken{machine.end_xid, {}, checker.snapshot(), self().reads, checker.shared_sample()};
   for (std::uint32_t each : machine.xids)
     if (each != self().xid && each < taken.end) taken.running.push_back(each);
   release(machine.transactions_lock);

@@ -104,37 +104,43 @@ inline void insert() { make_id(usual_step); }
 inline void one_id() { insert(), commit(); }
 inline void tick() { make_id(step_ticks), commit(); }
 
+// Whether the session's next watermark is above all ids that were returned, because nothing else runs.
+inline bool is_quiet() {
+  const process& me = self();
+  const auto runs = [&me](const process& each) { return &each != &me && each.transaction >= 0; };
+  return !std::any_of(machine.processes, machine.processes + max_processes, runs) && machine.prepared_xids.empty() &&
+         machine.prepared.empty() && !transaction_of(me).has_stamps && setup.tags > 2 && setup.stale == 0;
+}
+
 inline void watermark() {
   if (machine.recovers) return;
   answer_alone([] {
     tell("requests a watermark");
+    const bool quiet = is_quiet();
     const stamp watermark = session().take_sample().watermark;
     tell("receives watermark ", watermark);
-    checker.watermark_returned(watermark);
+    checker.watermark_returned(watermark, quiet);
   });
 }
 
 // The planner takes a sample before the statement takes its snapshot.
 inline void plan() {
   if (machine.recovers) return;
-  answer_alone([] { session().take_sample(); });
+  answer_alone([] { checker.sample_was_taken(session().take_sample().watermark); });
 }
 
 // A statement asks for its watermark, with a snapshot that was given or that it takes now.
 inline void ask(const snapshot* given) {
   answer_alone([given] {
     process& me = self();
-    const auto runs = [&me](const process& each) { return &each != &me && each.transaction >= 0; };
-    const bool is_quiet = !std::any_of(machine.processes, machine.processes + max_processes, runs) &&
-                          machine.prepared_xids.empty() && machine.prepared.empty() && !transaction_of(me).has_stamps &&
-                          setup.tags > 2 && setup.stale == 0;
+    const bool quiet = is_quiet();
     const snapshot sees = given != nullptr ? *given : take_snapshot();
     tell("asks for the watermark of a snapshot below ", sees.end, ", with ", sees.running.size(), " running");
     checker.answers_in_epoch(me.reads);
     me.reads.last_is_newer = std::exchange(me.last_snapshot, sees.commits) > sees.commits;
     const stamp watermark = session().watermark_for(extent_of(sees));
     tell("receives watermark ", watermark);
-    checker.watermark_of_statement(watermark, sees.commits, me.reads, sees.owed, is_quiet, given == nullptr);
+    checker.watermark_of_statement(watermark, sees.commits, me.reads, sees.owed, sees.known, quiet, given == nullptr);
   });
 }
 

@@ -67,6 +67,8 @@ struct server_samples {
     for (int level = 0; level < levels; ++level) {
       const std::uint64_t period = taken.taken.units >> (finest_bits + level);
       sample& slot = kept[level][period % slots];
+      // A session that was held up can bring one from before the sequence was set back.
+      if (slot.times_set_back > taken.times_set_back) return;
       if (slot.taken.units >> (finest_bits + level) == period && slot.times_set_back == taken.times_set_back) return;
       slot = taken;
     }
