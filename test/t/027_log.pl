@@ -34,11 +34,11 @@ sub of_stock
 	return $sql =~ s/orders/stock/gr;
 }
 
-# read_from(PLACE): the changes above a place, a line for each. Marks have no key.
+# read_from(PLACE [, ROLE]): the changes above a place, a line for each. Marks have no key.
 sub read_from
 {
-	my ($place) = @_;
-	return $node->safe_psql('postgres', "
+	my ($place, $role) = (@_, 'RESET ROLE');
+	return $node->safe_psql('postgres', "$role;
 		SELECT concat_ws(' ', CASE WHEN place IS NULL THEN 'mark' WHEN deleted THEN 'deleted' ELSE 'put' END, place, part,
 		                 number) FROM stock_changes WHERE change > '$place' ORDER BY change");
 }
@@ -55,6 +55,22 @@ is(read_from($nil), "mark\ndeleted north 1\ndeleted south 2\ndeleted south 2\npu
 my $place = $node->safe_psql('postgres', 'SELECT change FROM stock_changes ORDER BY change DESC LIMIT 1');
 $node->safe_psql('postgres', of_stock('RETURNING change') =~ s/interval '7 days'/interval '0'/r);
 is(read_from($nil) . read_from($place), 'mark', 'forgetting leaves a mark for readers that were not up to date');
+
+# ---- row-level security --------------------------------------------------------------------------------------------
+
+# The view reads with the rights of its user, so rows that a policy hides come as deleted.
+$node->safe_psql('postgres', q{
+	ALTER TABLE stock ENABLE ROW LEVEL SECURITY;
+	CREATE POLICY west ON stock USING (place = 'west');
+	CREATE ROLE west_reader;
+	GRANT SELECT ON stock, stock_log, stock_changes TO west_reader;
+	INSERT INTO stock VALUES ('east', 9, 1), ('west', 9, 1)});
+is(read_from($place), "put east 9 1\nput west 9 1", 'the owner reads all changes');
+is(read_from($place, 'SET ROLE west_reader'), "deleted east 9\nput west 9 1", 'hidden rows come as deleted');
+$node->safe_psql('postgres', q{
+	DELETE FROM stock WHERE part = 9;
+	ALTER TABLE stock DISABLE ROW LEVEL SECURITY;
+	DROP OWNED BY west_reader});
 
 # ---- a column that is added to the key -----------------------------------------------------------------------------
 
