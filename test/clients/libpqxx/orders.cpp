@@ -20,8 +20,8 @@ int main() {
     for (const std::string& customer : customers) stream << std::make_tuple(customer);
     stream.complete();
 #endif
-    pqxx::result orders = transaction.exec_params(
-        "SELECT * FROM orders_v WHERE created_at >= $1 AND created_at < $2", from, to);
+    pqxx::result orders =
+        transaction.exec_params("SELECT * FROM orders_v WHERE created_at >= $1 AND created_at < $2", from, to);
     std::cout << "range " << orders.size() << '\n';
     transaction.commit();
   }
