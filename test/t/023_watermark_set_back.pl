@@ -77,7 +77,8 @@ $node->safe_psql('postgres', q{COMMIT PREPARED 'p'});
 my $ending = Session->new($node->connstr('postgres'));
 my $looking = Session->new($node->connstr('postgres'));
 my ($times, $open) = (300, 0);
-my $end_one = "BEGIN; INSERT INTO events DEFAULT VALUES; PREPARE TRANSACTION 'e'; COMMIT PREPARED 'e';";
+my $end_one = "BEGIN; INSERT INTO events DEFAULT VALUES; PREPARE TRANSACTION 'e'; "
+  . "SELECT pg_sleep(0.001); COMMIT PREPARED 'e';";
 $ending->send(join "\n", ($end_one) x $times);
 for (1 .. $times)
 {
