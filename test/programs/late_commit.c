@@ -2,9 +2,9 @@
 // has prepared there. The other transaction becomes visible in a callback of the commit (XACT_EVENT_COMMIT), when
 // PostgreSQL has already removed the first one from the running transactions.
 //
-//   late_commit(conninfo, statement, milliseconds)
+//   late_commit(conninfo, statement)
 //
-// runs the statement in the other transaction, and lets the callback wait for as long before it commits.
+// runs the statement in the other transaction. The callback commits it when it gets the advisory lock 1.
 #include <postgres.h>
 
 #include <access/xact.h>
@@ -16,12 +16,11 @@
 PG_MODULE_MAGIC;
 
 static PGconn *other;
-static int delay_ms;
 
 // Returns whether the other connection ran a command. After the commit, an error cannot be raised any more.
 static bool run(const char *command) {
   PGresult *result = PQexec(other, command);
-  const bool done = PQresultStatus(result) == PGRES_COMMAND_OK;
+  const bool done = PQresultStatus(result) == PGRES_COMMAND_OK || PQresultStatus(result) == PGRES_TUPLES_OK;
   if (!done) fprintf(stderr, "late_commit: %s: %s", command, PQerrorMessage(other));
   PQclear(result);
   return done;
@@ -36,7 +35,7 @@ static void at_end(XactEvent event, void *arg) {
     return;
   }
   if (event == XACT_EVENT_COMMIT) {
-    pg_usleep(delay_ms * 1000L);
+    run("SELECT pg_advisory_lock(1)");
     snprintf(command, sizeof command, "COMMIT PREPARED 'late %d'", MyProcPid);
     run(command);
   }
@@ -56,6 +55,5 @@ Datum late_commit(PG_FUNCTION_ARGS) {
     if (!run("BEGIN")) elog(ERROR, "late_commit: no connection");
   }
   if (!run(text_to_cstring(PG_GETARG_TEXT_PP(1)))) elog(ERROR, "late_commit: the statement failed");
-  delay_ms = PG_GETARG_INT32(2);
   PG_RETURN_VOID();
 }

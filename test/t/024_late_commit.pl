@@ -15,18 +15,20 @@ $node->safe_psql(
 	'postgres', qq{
 	CREATE EXTENSION comb;
 	CREATE TABLE events (id uuid PRIMARY KEY);
-	CREATE FUNCTION late_commit(text, text, int) RETURNS void LANGUAGE c AS '$library'});
+	CREATE FUNCTION late_commit(text, text) RETURNS void LANGUAGE c AS '$library'});
 
 # Makes an id by $make in a session after $before, inserts it on the other connection, and commits. While the callback
 # of the commit waits, asks for a watermark, and returns whether a row below it appeared later.
 sub missed
 {
 	my ($before, $make, $watermark) = @_;
+	my $holder = $node->background_psql('postgres', on_error_stop => 1);
+	$holder->query_safe('SELECT pg_advisory_lock(1)');
 	my $session = $node->background_psql('postgres', on_error_stop => 1);
 	$session->query_safe("$before; BEGIN");
 	my $id = $session->query_safe("SELECT $make");
 	my $conninfo = $node->connstr('postgres') =~ s/'/''/gr;
-	$session->query_safe("SELECT late_commit('$conninfo', 'INSERT INTO events VALUES (''$id'')', 1000)");
+	$session->query_safe("SELECT late_commit('$conninfo', 'INSERT INTO events VALUES (''$id'')')");
 	$session->query_until(qr/committing/, "\\echo committing\nCOMMIT;\n");
 	# The other transaction is prepared, and this one has left the running transactions.
 	$node->poll_query_until('postgres', "
@@ -36,6 +38,7 @@ sub missed
 		SELECT $watermark;
 		SELECT count(*) FROM events WHERE id = '$id'");
 	is($visible, '0', "$make: the row is not visible while the callback waits");
+	$holder->quit;
 	$session->query_safe('SELECT 1');
 	$session->quit;
 	return $node->safe_psql('postgres', "SELECT count(*) FROM events WHERE id = '$id' AND id < '$seen'");
