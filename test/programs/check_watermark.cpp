@@ -11,8 +11,9 @@
 // the transaction that inserts them, which a guard may refuse. Two readers are controls: the naive one, which requests
 // ids above the largest that it has seen, shows what is lost without the watermark, and that of the unguarded table
 // shows what is lost without a guard. Prints for each reader how many rows it lost and received twice, how many of its
-// polls were empty, and how old the last row of a poll was. Returns 0 if all readers except the controls were right, 1
-// if not, and 2 on other errors.
+// polls were empty, and how old the last row of a poll was. All sessions begin when the last of them is connected, which
+// takes seconds on some machines. Then it prints `connected`, and the SECONDS begin; if they are 0, it writes until it
+// reads a line. Returns 0 if all readers except the controls were right, 1 if not, and 2 on other errors.
 #include <libpq-fe.h>
 
 #include <algorithm>
@@ -26,6 +27,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
+#include <latch>
 #include <random>
 #include <string>
 #include <thread>
@@ -66,7 +68,7 @@ class session {
   session(const session&) = delete;
   ~session() { PQfinish(connection_); }
 
-  // Connects, and waits about a minute for a server that starts again.
+  // Connects, and waits at least a minute for a server that starts again.
   void connect() {
     using namespace std::chrono_literals;
     for (int attempt = 0; attempt < 3000; ++attempt) {
@@ -76,8 +78,11 @@ class session {
         // Messages of a server that shuts down are not shown.
         PQsetNoticeProcessor(
             connection_, [](void*, const char*) {}, nullptr);
-        run("SET client_min_messages = error");
-        return;
+        try {
+          run("SET client_min_messages = error");
+          return;
+        } catch (const disconnected&) {
+        }
       }
       sleep_for(20ms);
     }
@@ -162,10 +167,11 @@ class writer {
       : number_(to_string(number)), is_fast_(number < fast_writers), random_(seed * 1000 + number) {}
 
   // Writes until told to stop, and leaves no prepared transaction behind.
-  void operator()() {
+  void operator()(std::latch& connected) {
+    session_.connect();
+    connected.arrive_and_wait();
     for (bool finished = false; !finished;) {
       try {
-        session_.connect();
         end_prepared();
         while (writing) {
           write();
@@ -174,6 +180,7 @@ class writer {
         finished = true;
       } catch (const disconnected&) {
         ++reconnects;
+        session_.connect();
       }
     }
   }
@@ -349,15 +356,17 @@ struct reader {
   long polls = 0, empty = 0, went_back = 0;
   std::vector<long long> ages{};
 
-  void connect(session& server) {
-    server.connect();
+  void begin(session& server) {
     below = {};
     for (const char* command : kind->session) server.run(command);
   }
 
   // Returns how many rows it has received.
   std::size_t poll(session& server) {
-    if (kind->connects_anew) connect(server);
+    if (kind->connects_anew) {
+      server.connect();
+      begin(server);
+    }
     const std::size_t before = received.size();
     for (std::string command : kind->poll) {
       replace(command, "{last}", last);
@@ -389,12 +398,14 @@ struct reader {
 
   // Reads until told to stop, and then until nothing has come for a while. A reader that stays 100 ms behind reads the
   // last rows when they are older than that. A session whose connection was lost can still hold the watermark back.
-  void operator()(const std::atomic<bool>& reading) {
+  void operator()(const std::atomic<bool>& reading, std::latch& connected) {
     using namespace std::chrono_literals;
     session server;
+    server.connect();
+    connected.arrive_and_wait();
     for (int idle = 0; idle < 15;) {
       try {
-        connect(server);
+        begin(server);
         while (idle < 15) {
           const std::size_t rows = poll(server);
           if (reading) measure(rows);
@@ -403,17 +414,19 @@ struct reader {
         }
       } catch (const disconnected&) {
         ++reconnects;
+        server.connect();
       }
     }
   }
 };
 
 // Runs the reader that is written in PL/pgSQL.
-void read_in_function(const std::atomic<bool>& reading) {
+void read_in_function(const std::atomic<bool>& reading, std::latch& connected) {
   session server;
+  server.connect();
+  connected.arrive_and_wait();
   for (bool finished = false; !finished;) {
     try {
-      server.connect();
       while (reading) server.run("SELECT read_on()");
       // A session whose connection was lost can still hold the watermark back, as for the readers above.
       // With the SQL flavour, a function gets the watermark of the transaction before.
@@ -424,6 +437,7 @@ void read_in_function(const std::atomic<bool>& reading) {
       finished = true;
     } catch (const disconnected&) {
       ++reconnects;
+      server.connect();
     }
   }
 }
@@ -465,13 +479,21 @@ int main(int argc, char** argv) {
     if (!(flavour && kind.needs_library) && (only.empty() || std::count(only.begin(), only.end(), kind.name) > 0))
       readers.push_back({&kind});
   std::atomic<bool> reading{true};
+  std::latch connected(static_cast<std::ptrdiff_t>(readers.size()) + writers + 2);
   std::vector<std::thread> reading_threads;
-  for (reader& one : readers) reading_threads.emplace_back([&] { one(reading); });
-  reading_threads.emplace_back([&] { read_in_function(reading); });
+  for (reader& one : readers) reading_threads.emplace_back([&] { one(reading, connected); });
+  reading_threads.emplace_back([&] { read_in_function(reading, connected); });
 
   std::vector<std::thread> writing_threads;
-  for (int number = 0; number < writers; ++number) writing_threads.emplace_back([=] { writer(number, seed)(); });
-  std::this_thread::sleep_for(std::chrono::duration<double>(std::strtod(argv[3], nullptr)));
+  for (int number = 0; number < writers; ++number)
+    writing_threads.emplace_back([&connected, number, seed] { writer(number, seed)(connected); });
+  connected.arrive_and_wait();
+  std::puts("connected");
+  std::fflush(stdout);
+  if (const double seconds = std::strtod(argv[3], nullptr); seconds > 0)
+    std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+  else
+    std::getchar();
   writing = false;
   for (auto& thread : writing_threads) thread.join();
 

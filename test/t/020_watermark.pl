@@ -39,16 +39,21 @@ sub make_tables
 }
 
 # run_readers(DATABASE, SECONDS [, MEANWHILE]): returns whether all readers received each row exactly once, except two,
-# and counts the rows that these two lost. Calls MEANWHILE with the time at which the readers end.
+# and counts the rows that these two lost. With MEANWHILE, the sessions write until that has been called.
 my %lost;
 
 sub run_readers
 {
 	my ($database, $time, $meanwhile) = @_;
-	my ($out, $err) = ('', '');
-	my @command = ($readers, $node->connstr($database), $seed, $time);
-	my $run = IPC::Run::start(\@command, '>', \$out, '2>', \$err, IPC::Run::timeout($time + 300));
-	$meanwhile->(time + $time) if $meanwhile;
+	my ($in, $out, $err) = ('', '', '');
+	my @command = ($readers, $node->connstr($database), $seed, $meanwhile ? 0 : $time);
+	my $run = IPC::Run::start(\@command, '<', \$in, '>', \$out, '2>', \$err, IPC::Run::timeout($time + 300));
+	if ($meanwhile)
+	{
+		$run->pump until $out =~ /^connected$/m;
+		$meanwhile->(time + $time);
+		$in = "end\n";
+	}
 	my $finished = $run->finish;
 	# libpq prints what a server that ends says to a session that is connecting.
 	$err =~ s/^(FATAL|WARNING|DETAIL|HINT):  .*\n//mg;
@@ -66,6 +71,14 @@ ok(run_readers('fast', $seconds * 0.2), 'readers receive each row exactly once a
 
 make_tables('delayed', "$delayed/comb");
 ok(run_readers('delayed', $seconds * 0.3), 'readers receive each row exactly once with random delays');
+# On a slow machine few transactions run, so the readers that are controls may need more of them.
+for (1 .. 20)
+{
+	last if $lost{naive} && $lost{unguarded};
+	run_readers('fast', $seconds * 0.2) or last;
+}
+cmp_ok($lost{naive}, '>', 0, 'a reader that asks for ids above the largest that it has seen loses rows');
+cmp_ok($lost{unguarded}, '>', 0, 'a reader of ids that clients bring loses rows without a guard');
 $node->stop;
 
 # The clock steps by up to an hour. Sessions and the server are ended in every way.
@@ -91,7 +104,7 @@ my @kinds = sort keys %disturb;
 my $right = run_readers('disturbed', $seconds * 0.5, sub {
 		my ($until) = @_;
 		sleep 1;
-		for (my $n = 0; time < $until - 2; ++$n)
+		for (my $n = 0; time < $until; ++$n)
 		{
 			# Each kind of disturbance is used once, and then any of them at random.
 			my $kind = $n < @kinds ? $kinds[$n] : $kinds[ rand @kinds ];
@@ -122,9 +135,6 @@ for my $round (1 .. 100)
 }
 $_->close for @sessions;
 is($silent, 0, 'a warning tells of each start from the clock');
-
-cmp_ok($lost{naive}, '>', 0, 'a reader that asks for ids above the largest that it has seen loses rows');
-cmp_ok($lost{unguarded}, '>', 0, 'a reader of ids that clients bring loses rows without a guard');
 $node->stop;
 
 done_testing();
