@@ -4,7 +4,8 @@
 # column.
 #
 #   SEED=number     repeats the queries of an earlier run, which prints its seed if it fails
-#   SECONDS=number  is how long the test runs; by default, it runs 10000 queries
+#   QUERIES=number  is how many queries it runs, 10000 by default
+#   SECONDS=number  is how long it runs instead
 use strict;
 use warnings;
 use Comb;
@@ -371,7 +372,7 @@ sub random_query
 	return { query => $query, session => $session, settings => settings(), statements => statements($query) };
 }
 
-while ($end ? time < $end : $run < 10_000)
+while ($end ? time < $end : $run < ($ENV{QUERIES} || 10_000))
 {
 	compare(map { random_query() } 1 .. 50);
 	last if $wrong;
