@@ -34,6 +34,13 @@ sub of_stock
 	return $sql =~ s/orders/stock/gr;
 }
 
+# fails(DATABASE, STATEMENT): returns the error.
+sub fails
+{
+	my ($status, $out, $err) = $node->psql(@_);
+	return $err;
+}
+
 # read_from(PLACE [, ROLE]): the changes above a place, a line for each. Marks have no key.
 sub read_from
 {
@@ -96,6 +103,27 @@ my (undef, undef, $mark) = $node->psql('grown', "INSERT INTO stock_log DEFAULT V
 like($mark, qr/null value in column "place"/, 'a mark by hand tells the copy to load');
 is($node->safe_psql('grown', $load =~ s/^CREATE .*$//gmr . $copied), "kept|1|1\nkept|2|2",
 	'the copy is complete after that');
+
+# ---- a table that changes ------------------------------------------------------------------------------------------
+
+# A table that is renamed is still tracked. It looks for a log without a schema in its own. The view keeps the key from
+# being dropped; without both, a change raises an error.
+is($node->safe_psql('grown', "
+		ALTER TABLE stock RENAME TO goods;
+		UPDATE goods SET number = 7 WHERE part = 2;
+		SELECT deleted, place, part, number FROM stock_changes ORDER BY change DESC LIMIT 1"),
+	'f|kept|2|7', 'a table that is renamed is tracked');
+like(fails('grown', 'CREATE SCHEMA other; ALTER TABLE goods SET SCHEMA other; DELETE FROM other.goods'),
+	qr/relation "other.stock_log" does not exist/, 'a change of a table that has moved without its log raises an error');
+is($node->safe_psql('grown', "
+		ALTER TABLE stock_log SET SCHEMA other;
+		UPDATE other.goods SET number = 8 WHERE part = 2;
+		SELECT deleted, place, part, number FROM stock_changes ORDER BY change DESC LIMIT 1"),
+	'f|kept|2|8', 'a table that has moved with its log is tracked');
+like(fails('grown', 'ALTER TABLE other.goods DROP part'), qr/view stock_changes depends on/,
+	'a column of the key cannot be dropped');
+like(fails('grown', 'ALTER TABLE other.goods DROP part CASCADE; DELETE FROM other.goods'),
+	qr/table "stock_log" cannot be the log of table "goods"/, 'without it and the view, a change raises an error');
 
 # ---- a log with partitions -----------------------------------------------------------------------------------------
 
@@ -188,12 +216,6 @@ is($node->safe_psql('restored', "SELECT count(*) FROM pg_class WHERE relname ~ '
 
 # ---- what is refused -----------------------------------------------------------------------------------------------
 
-# fails(DATABASE, STATEMENT): returns the error.
-sub fails
-{
-	my ($status, $out, $err) = $node->psql(@_);
-	return $err;
-}
 $node->safe_psql('postgres', sprintf "
 	CREATE EXTENSION postgres_fdw;
 	CREATE SERVER other FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '%s', port '%s', dbname 'restored');

@@ -1,7 +1,9 @@
-# The sample database on a standby, before and after its promotion, and on a subscriber of logical replication.
+# The sample database on a standby, before and after its promotion, and on a subscriber of logical replication. A log is
+# read on the standby.
 use strict;
 use warnings;
 use Comb;
+use Document;
 use SampleDatabase;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
@@ -39,6 +41,28 @@ for (@expected)
 	}
 }
 $writer->quit;
+
+# A log is read with its table, up to the watermark that the primary has written to a row.
+my ($track) = map { $_->{sql} } blocks("$ENV{SANDBOX}/comb/doc/changes.md", '');
+my ($heartbeat) = map { $_->{sql} } blocks("$ENV{SANDBOX}/comb/doc/outbox.md", 'outbox-primary');
+$primary->safe_psql('postgres', 'CREATE DATABASE tracked');
+$primary->safe_psql('tracked', "CREATE EXTENSION comb; $track $heartbeat
+	INSERT INTO orders (customer) VALUES ('Ada'), ('Grace'); DELETE FROM orders WHERE customer = 'Ada'");
+my $late = $primary->background_psql('tracked', on_error_stop => 1);
+$late->query_safe(q{BEGIN; INSERT INTO orders (customer) VALUES ('late')});
+my ($beat) = $heartbeat =~ /^(UPDATE .*)/m;
+$primary->safe_psql('tracked', "$beat INSERT INTO orders (customer) VALUES ('after')");
+my $changes = q{
+	SELECT orders.id IS DISTINCT FROM id AS deleted, orders_log.id IS NULL AS mark, customer
+	FROM orders_log LEFT JOIN orders USING (id) WHERE change < (SELECT below FROM heartbeat) ORDER BY change};
+$primary->wait_for_catchup($standby);
+is($standby->safe_psql('tracked', $changes), "f|t|\nt|f|\nf|f|Grace\nt|f|",
+	'a log is read on a standby, up to the watermark of the primary');
+$late->query_safe('COMMIT');
+$late->quit;
+$primary->safe_psql('tracked', $beat);
+$primary->wait_for_catchup($standby);
+is($standby->safe_psql('tracked', "$changes OFFSET 4"), "f|f|late\nf|f|after", 'what was late is read there next');
 
 # A subscriber of logical replication has the same tables, and receives rows with the publisher's ids.
 my $subscriber = Comb::start_server('subscriber');
