@@ -47,8 +47,15 @@ cmp_ok(lead($old[0]), '>', 3500, 'ids stay ahead of a clock that stepped back by
 like($node->safe_psql('postgres', 'SELECT monotonicity, lead > interval \'50 minutes\' FROM comb_status()'),
 	qr/^server\|t$/, 'comb_status() returns the lead of ids after the clock stepped back');
 
+# The watermark sorts before all ids of version 7 of its millisecond, which does not end while few ids are made.
+$node->safe_psql('postgres', 'CREATE TABLE events (id uuid); INSERT INTO events VALUES (comb_uuid_v7())');
+my $waits = 'SELECT id > comb_watermark(), comb_timestamp(id) = comb_timestamp(comb_watermark()) FROM events';
+like($node->safe_psql('postgres', $waits), qr/^(t\|t|f\|f)$/,
+	'readers do not receive an id of version 7 in the millisecond of the watermark');
+
 # The clock steps forward. Ids follow it.
 Comb::set_clock($clock, '+60');
+is($node->safe_psql('postgres', $waits), 'f|f', 'they do when the clock has caught up');
 push @ids, ids();
 ok(Comb::ascending(@ids), 'ids ascend when the clock steps forward');
 cmp_ok(lead($old[0]), '<=', 0, 'ids are not ahead of a clock that stepped forward');
