@@ -11,9 +11,9 @@
 // the transaction that inserts them, which a guard may refuse. Two readers are controls: the naive one, which requests
 // ids above the largest that it has seen, shows what is lost without the watermark, and that of the unguarded table
 // shows what is lost without a guard. Prints for each reader how many rows it lost and received twice, how many of its
-// polls were empty, and how old the last row of a poll was. All sessions begin when the last of them is connected, which
-// takes seconds on some machines. Then it prints `connected`, and the SECONDS begin; if they are 0, it writes until it
-// reads a line. Returns 0 if all readers except the controls were right, 1 if not, and 2 on other errors.
+// polls were empty, and how old the last row of a poll was. All sessions begin when the last of them is connected,
+// which takes seconds on some machines. Then it prints `connected`, and the SECONDS begin; if they are 0, it writes
+// until it reads a line. Returns 0 if all readers except the controls were right, 1 if not, and 2 on other errors.
 #include <libpq-fe.h>
 
 #include <algorithm>
