@@ -63,6 +63,7 @@ $late->quit;
 $primary->safe_psql('tracked', $beat);
 $primary->wait_for_catchup($standby);
 is($standby->safe_psql('tracked', "$changes OFFSET 4"), "f|f|late\nf|f|after", 'what was late is read there next');
+my $place = $standby->safe_psql('tracked', 'SELECT change FROM orders_log ORDER BY change DESC LIMIT 1');
 
 # A subscriber of logical replication has the same tables, and receives rows with the publisher's ids.
 my $subscriber = Comb::start_server('subscriber');
@@ -105,6 +106,11 @@ $primary->stop;
 $standby->promote;
 is(sample_contents($standby, 'followed'), $read, 'a promoted standby has the same contents as before its promotion');
 accepts_new_rows($standby, 'followed');
+
+# The reader of the log goes on there from its place, with the view.
+my $after_place = 'SELECT customer FROM orders_changes WHERE change >';
+is($standby->safe_psql('tracked', "INSERT INTO orders (customer) VALUES ('promoted'); $after_place '$place'"),
+	'promoted', 'a reader of the log continues on a promoted standby');
 $standby->stop;
 
 done_testing();
