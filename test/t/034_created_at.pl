@@ -295,10 +295,10 @@ sub settings
 	  for grep { chance(0.3) } map { "enable_$_" } qw(seqscan indexscan indexonlyscan bitmapscan hashjoin mergejoin
 	  nestloop sort hashagg incremental_sort partition_pruning material);
 	push @set, 'enable_partitionwise_join = on', 'enable_partitionwise_aggregate = on' if chance(0.2);
-	# With a cost of 0, a nested loop can start workers for each of thousands of rows.
+	# Starting workers takes longer than all else in a query. With a cost of 0, a nested loop starts some for each row.
 	push @set, 'parallel_setup_cost = 10', 'parallel_tuple_cost = 0', 'min_parallel_table_scan_size = 0',
 	  'min_parallel_index_scan_size = 0'
-	  if chance(0.06); # starting workers takes longer than all else in a query
+	  if chance(0.15);
 	push @set, 'geqo_threshold = 2' if chance(0.1);
 	push @set, 'cursor_tuple_fraction = ' . one_of(0, 1) if chance(0.1);
 	push @set, 'jit = off';
