@@ -208,10 +208,11 @@ struct session {
   void prepare() {
     const int slot = World::slot();
     const announcement announced = World::announced(slot).load(std::memory_order_relaxed);
-    if (!is_live(announced, slot)) return;
     // The exact bound, so that no watermark after a restart is below one that was returned before. Workers can have
     // taken stamps below it. With them, a watermark may fall over a restart while the transaction is prepared.
-    const stamp bound = World::has_had_workers() ? bound_of(announced) : lowest_safe;
+    const bool is_exact = !World::has_had_workers();
+    if (is_exact ? announced_transaction != World::transaction() : !is_live(announced, slot)) return;
+    const stamp bound = is_exact ? lowest_safe : bound_of(announced);
     World::lock_prepared(bound);
     World::watermarks().prepared.fetch_add(1);
   }
@@ -220,7 +221,7 @@ struct session {
   void reset() {
     const stamp now = World::clock();
     server_sequence* server = World::server();
-    own_sequence.last.store(server != nullptr ? stamp{} : now, std::memory_order_relaxed);
+    own_sequence.last.store(stamp{}, std::memory_order_relaxed);
     stamped_transaction = 0;  // in session order, the transaction's next stamp follows the server's sequence
     if (server == nullptr) return;
     start(*server);  // otherwise a later start could raise the sequence again
@@ -324,7 +325,6 @@ struct session {
       before = now = announce_stamps(now);
       last = own_sequence.last.load(std::memory_order_relaxed);
       step = next_step(last, now);
-      lowest_safe = std::min(lowest_safe, step.next);
     }
     if (now >= World::creation()) return {step.next, before};
     // The clock is certainly wrong, so the sequence continues.
@@ -363,8 +363,8 @@ struct session {
   // The saved window.
 
   // Saves the window of the server's last stamp. Any number of processes can write at the same time, and one of them
-  // can be held up until its window is long past. Then its write replaces a later window. So each process looks at the
-  // last stamp again after its write, and writes the present window if that is another one. Returns 0 or an error.
+  // can be held up until its window is long past. Then its write replaces a later window. But then it finds that the
+  // mark has changed since it began, and writes the present window. Returns 0 or an error.
   //
   // A window that is marked as saved is never above the file, because the mark is withdrawn before a lower window is
   // written. Otherwise a session that takes a stamp above a sequence that was set back could find its window marked.
@@ -384,8 +384,6 @@ struct session {
       const int error = World::save(window);
       server.save_error.store(error, std::memory_order_relaxed);
       if (error != 0) return note_failure(server, error);
-      World::fence();
-      if (!in_same_window(server.last.load(std::memory_order_relaxed), window)) continue;
       const stamp saved = marked(window, server.saved_values.fetch_add(1));
       if (server.saved.compare_exchange_strong(before, saved, std::memory_order_acq_rel)) return 0;
       // Perhaps another process has marked the window: a comparison that fails can return an old value. One that
@@ -441,7 +439,7 @@ struct session {
     World::with_lock([&] {
       if (server.progress.load(std::memory_order_relaxed) != before) return;
       if (saved != stamp{}) continue_from(end_of_window(saved), start_origin::saved_stamp);
-      if (replayed != stamp{}) continue_from(replayed, start_origin::replayed_commit);
+      continue_from(replayed, start_origin::replayed_commit);  // raises nothing if it is 0
       server.progress.store(reached, std::memory_order_release);
     });
     if (given_up != stamp{}) World::warn_of_restart(given_up, now);
@@ -479,10 +477,7 @@ struct session {
   // the end of recovery may raise the sequence. Returns the clock's reading for that stamp.
   stamp begin_transaction(stamp now) {
     // The session that has saved a window takes a sample, so that readers find one from each window.
-    if (std::exchange(owes_sample, false) && World::takes_samples()) {
-      take_sample();
-      now = World::clock();
-    }
+    if (std::exchange(owes_sample, false) && World::takes_samples()) take_sample();
     const bool in_recovery = World::in_recovery();
     sequence_in_use = &find_sequence(now);
     if (World::server() != nullptr) now = announce_stamps(now);
@@ -523,7 +518,7 @@ struct session {
     start(server);
     const stamp last = server.last.load(std::memory_order_relaxed);
     const stamp before = own_sequence.last.load(std::memory_order_relaxed);
-    if (!follows(last, now) || !follows(before, now)) now = World::clock();
+    if (!follows(last, now)) now = World::clock();
     if (before != stamp{} && !follows(last, now)) return now;
     if (follows(before, now)) {
       raise(own_sequence.last, last);
@@ -544,19 +539,12 @@ struct session {
     // Before the announcement too: otherwise the bound could be below watermarks from before a restart, if the clock is
     // behind them. It could also be if it came from a later reading of the clock, by which the sequence starts again.
     if (in_session_order) now = follow_server(now);
-    stamp last = sequence_in_use->last.load(std::memory_order_relaxed);
+    const stamp last = sequence_in_use->last.load(std::memory_order_relaxed);
     if (!in_session_order && step_sequence(last, now).restarted) now = World::clock();
-    stamp bound;
-    stamp before;
-    stamp reading;
-    do {  // again if the sequence or the clock was set back meanwhile
-      bound = lowest_next(last, now);
-      announce(bound);
-      reading = now;
-      // After the announcement: so the first stamp is greater than those that watermarks took before.
-      if (in_session_order) now = follow_server(now);
-      before = std::exchange(last, sequence_in_use->last.load(std::memory_order_relaxed));
-    } while (last < before || now < reading);
+    const stamp bound = lowest_next(last, now);
+    announce(bound);
+    // After the announcement: so the first stamp is greater than those that watermarks took before.
+    if (in_session_order) now = follow_server(now);
     const stamp from = std::max(bound, sequence_in_use->last.load(std::memory_order_relaxed));
     // A transaction that announces again may have rows from before.
     lowest_safe = announced_transaction == World::transaction() ? std::min(lowest_safe, from) : from;
