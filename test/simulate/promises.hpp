@@ -79,13 +79,14 @@ struct operation {
 
   int taken_epoch = 0;  // of its stamp
   bool takes = false, sets_back = false, must_warn = false, has_warned = false;
-  bool has_saved = false, failed_to_save = false;
+  bool has_saved = false, failed_to_save = false, last_save_failed = false, was_unsaved = false;
 };
 
 int running_process();
 
 struct promises {
   std::vector<transaction> transactions;
+  bool server_warned_of_clock = false;  // perhaps: in session order, it can be of the session's sequence
 
   // ---- operations, and what they see of the world ------------------------------------------------------------------
 
@@ -99,14 +100,24 @@ struct promises {
     op.low = low_;
     op.low_watermark = low_watermark_;
     op.disk_changes = disk_changes_;
+    op.was_unsaved = is_unsaved_;
     for (operation& other : operations)
       if (&other != &op && other.runs) other.is_alone = op.is_alone = false;
   }
   void resets() { mine().resets = true; }
 
-  void end() {
+  void end(int save_error) {
     operation& op = mine();
     if (op.must_warn && !op.has_warned) broken("ids start again from the clock without a warning");
+    const bool has_reason = op.sets_back || (op.own != stamp{} ? !op.surely_follows(op.own) : op.server_is_far);
+    // A clock from before the creation makes a session follow a server's sequence that is far ahead.
+    const bool clock_was_wrong =
+        std::any_of(op.readings.begin(), op.readings.end(), [](stamp reading) { return reading < created; });
+    if (op.is_alone && op.has_warned && !has_reason && !clock_was_wrong)
+      broken("a warning says that ids start again, and they do not");
+    if (op.failed_to_save && !failure_was_logged_) broken("that saving failed is not logged");
+    if (op.is_alone && (op.has_saved || op.failed_to_save) && (save_error != 0) != op.last_save_failed)
+      broken("the state of the sequence has the wrong error of saving");
     if (op.is_alone && (op.has_saved || was_due(op))) is_unsaved_ = op.failed_to_save;
     op.runs = false;
     if (writer_ == running_process()) writer_ = -1;
@@ -179,6 +190,10 @@ struct promises {
   void id_returned(stamp id, transaction& of, bool in_server_order, last_id& last) {
     operation& op = mine();
     const bool is_first = !std::exchange(of.has_stamps, true);
+    // A transaction whose first stamp sets the sequence back begins there, if the clock does not step meanwhile.
+    if (is_first && op.is_alone && op.epoch == of.epoch && op.sets_back &&
+        std::is_sorted(op.readings.begin(), op.readings.end()) && op.readings.front() >= created)
+      of.epoch = op.taken_epoch;
     row_made(id, of, in_server_order);
 
     const bool one_epoch = op.epoch == epoch_ && op.taken_epoch == epoch_ && !op.is_beside_set_back;
@@ -194,6 +209,7 @@ struct promises {
         broken("a session starts again from the clock without a warning");
     }
     last = {id, in_server_order ? op.taken_epoch : -1};
+    if (id < *std::min_element(op.readings.begin(), op.readings.end())) broken("id ", id, " is behind the clock");
     if (!in_server_order) {
       if (id > std::max({op.latest_reading(), op.own + longest_step, peak_ + longest_step}))
         broken("id ", id, " is ahead of the clock");
@@ -210,6 +226,31 @@ struct promises {
         !is_far(id, op.readings.front()) && was_due(op, comb::units_per_window))
       is_lost_ = false;
     keep(op, id);
+  }
+
+  // A clock that is certainly wrong is reported, once to a session in its own order, and once to the server.
+  void clock_was_believed(stamp id, bool has_warned) {
+    const operation& op = mine();
+    if (op.is_alone && !has_warned && !op.readings.empty() && op.latest_reading() < created &&
+        id > op.latest_reading() + day + longest_step)
+      broken("id ", id, " continues before a clock that is wrong, without a warning");
+  }
+
+  void clock_is_reported(bool in_server_order) {
+    if (in_server_order && std::exchange(server_surely_warned_, true)) broken("the clock is reported again");
+    server_warned_of_clock = true;
+  }
+
+  // A session that has opened a window takes a sample before its next transaction's ids, for the statements of others.
+  void sample_is_taken() { ++samples_; }
+  void sample_is_owed(int& since) {
+    if (std::exchange(since, -1) == samples_) broken("a session opened a window and takes no sample after it");
+  }
+  void window_was_opened(stamp id, int& since) {
+    const operation& op = mine();
+    if (op.takes && op.has_saved && op.is_alone && !op.was_unsaved &&
+        id <= op.readings.front() + comb::units_per_window)
+      since = samples_;
   }
 
   void row_inserted(stamp id, transaction& of, bool in_server_order, last_id& last) {
@@ -287,9 +328,11 @@ struct promises {
       broken("comb_reset() leaves the saved stamp at ", covered);
   }
 
-  // All later ids are above `bound`, over restarts too.
-  void advanced(stamp bound) {
+  // All later ids are above `bound`, over restarts too, unless an error is returned.
+  void advanced(stamp bound, int error) {
     operation& op = mine();
+    if (op.is_alone && (error != 0) != op.last_save_failed) broken("comb_advance() returns ", error);
+    if (error != 0) return;
     was_raised(bound);
     if (op.taken_epoch != epoch_) return;
     low_ = std::max(low_, bound);
@@ -321,6 +364,10 @@ struct promises {
     } else {
       op.failed_to_save = is_unsaved_ = true;
     }
+    op.last_save_failed = !well;
+  }
+  void failure_is_logged() {
+    if (std::exchange(failure_was_logged_, true)) broken("that saving failed is logged again");
   }
   void file_was_lost(bool before_the_start) {
     is_lost_ = true;
@@ -340,6 +387,7 @@ struct promises {
     writer_ = -1;
     peak_ = last_ = {};
     shared_sample_ = {};
+    server_warned_of_clock = server_surely_warned_ = failure_was_logged_ = false;
     is_lost_ = is_unsaved_ = false;
   }
   // A lock with a rough bound can set watermarks back over a restart, and so can one of a transaction that was running
@@ -357,13 +405,15 @@ struct promises {
   stamp last_{}, peak_{};          // the server's last stamp, and its peak
   known_sample shared_sample_;
   int commits_ = 0;
+  int samples_ = 0;
   std::vector<stamp> used_;
 
   stamp kept_{};              // the greatest id or watermark that the file must cover
   std::vector<stamp> tries_;  // what the clock read at each attempt to save
   int writer_ = -1;           // who has written last, and has not answered yet
   int disk_changes_ = 0;
-  bool disk_fails_ = false, is_lost_ = false, is_unsaved_ = false;
+  bool disk_fails_ = false, is_lost_ = false, is_unsaved_ = false, failure_was_logged_ = false;
+  bool server_surely_warned_ = false;
 
   operation& mine() { return operations[running_process()]; }
   template <class Condition>

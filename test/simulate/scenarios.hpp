@@ -86,6 +86,7 @@ const scenario scenarios[] = {
     {"a prepared transaction with a parallel worker",
      {{insert, insert, prepare, watermark}, {help}, {watermark}},
      {hour_back, kill}},
+    {"a prepared transaction without ids", {{begin, prepare}, {one_id, watermark, watermark}}, {}},
     {"comb_reset() and ids", {{one_id, reset, one_id}, {one_id, one_id}}, {hour_forward, right}},
     {"comb_reset() and a watermark",
      {{window_forward, watermark, window_back, reset}, {watermark}, {insert, watermark, commit}},
@@ -122,6 +123,9 @@ const scenario scenarios[] = {
     {"a session's own sequence starts again when the clock comes back from before the creation",
      {{order, days_forward, insert, commit, before_creation, insert, commit}, {right, watermark}},
      {kill, right}},
+    {"a session starts again, and the clock comes back",
+     {{order, insert, days_back, insert, commit}, {right, one_id}, {watermark}},
+     {}},
     {"a session that starts again meets the stamp it had before",
      {{right, one_id}, {order, right, insert, most_of_a_day_back, watermark, most_of_a_day_back, insert, commit}},
      {before_creation},
@@ -147,6 +151,7 @@ const scenario scenarios[] = {
     {"a promotion", {{one_id, one_id}, {insert, insert}}, {promotion}},
     {"a statement and two transactions", {{read, read}, {insert, commit}, {one_id}}, {}},
     {"a statement of a session without samples", {{plan, one_id}, {read_late}, {one_id}}, {}},
+    {"a cursor with an older snapshot", {{read_older}, {plan}, {insert, commit}}, {}},
     {"a statement that was planned", {{plan, read}, {insert, commit}, {one_id, one_id}}, {}},
     {"two statements with one snapshot", {{read_twice}, {insert, commit}, {plan, one_id}}, {}},
     {"statements in a transaction with ids", {{insert, read, commit, read}, {insert, commit}, {plan}}, {}},
@@ -218,11 +223,17 @@ inline void draw_parameters() {
   may(2, {order});
   may(3, {reset});
   may(2, {insert, prepare, commit_prepared, rollback_prepared});
+  may(4, {begin, prepare, commit_prepared});
   may(3, {insert, help, help});
   may(6, {tick});
   may(6, {advance});
   may(6, {outside, commit});
   may(6, {reconnect});
+  setup.is_full = one_in(20);
+  if (setup.is_full) {
+    setup.acts = {nothing, one_id, insert, commit, rollback, tick, order, reset, reconnect};
+    setup.reads = false;
+  }
 }
 
 }  // namespace simulate

@@ -34,6 +34,7 @@ struct parameters {
   std::uint64_t tick = 1;                      // how far the clock moves with each reading
   std::uint32_t tags = 1000;                   // how many tags transactions have
   bool kills = false, far_clocks = false, disk_fails = false, promotes = false, errors = false, reads = false;
+  bool is_full = false;  // shared memory
 };
 inline parameters setup;
 
@@ -42,11 +43,15 @@ struct process {
   ucontext_t start;
   jmp_buf resume, error;
   bool started = false, ended = false;
+  int steps = 0;  // of the act that runs
   std::function<bool()> waits_for;
   bool can_run() const { return !ended && (!waits_for || waits_for()); }
 
   observer sees;
   bool over_server = true, leaves_session_order = false;
+  bool is_in_server_order() const { return over_server && !setup.is_full; }
+  bool warned_of_clock = false;  // in session order
+  int owes_sample = -1;          // since so many, because it has saved a window
   last_id last;
   bool must_roll_back = false;
   int leader = -1;  // of a parallel worker
@@ -121,7 +126,7 @@ inline void print(const std::string& line) {
 
 // ---- scheduling
 
-constexpr int max_steps = 3000;
+constexpr int max_steps = 1000;  // of an act
 inline jmp_buf scheduler;
 
 bool has_event();
@@ -144,7 +149,9 @@ inline void leave(int to) {
 }
 
 inline void pause() {
-  if (++machine.step > max_steps || !failure.empty()) _longjmp(scheduler, 1);
+  ++machine.step;
+  if (++self().steps > max_steps) broken("an act does not end");
+  if (!failure.empty()) _longjmp(scheduler, 1);
   if (setup.scenario != nullptr) {
     const process_list others = find_others();
     const int number = choice.choose(others.count + 1 + has_event());
@@ -282,7 +289,7 @@ struct world {
   static int running_tag(int slot) {
     const auto& id = machine.processes[slot].local_id;
     const std::uint32_t local = slot == machine.running ? id.newest() : id.load(std::memory_order_relaxed);
-    return local == 0 ? -1 : static_cast<int>(local % setup.tags);
+    return local == 0 ? -1 : static_cast<int>(tag_mask - local % setup.tags);
   }
   static bool has_had_workers() { return self().has_had_workers; }
 
@@ -311,9 +318,14 @@ struct world {
   }
   static void warn_of_clock(stamp, stamp) {
     tell("warns: the clock is wrong");
+    checker.clock_is_reported(self().is_in_server_order());
+    self().warned_of_clock = true;
     may_raise_error();
   }
-  static void save_failed(int) { tell("logs that the sequence cannot be saved"); }
+  static void save_failed(int) {
+    tell("logs that the sequence cannot be saved");
+    checker.failure_is_logged();
+  }
 };
 
 struct shared_memory {
@@ -321,13 +333,17 @@ struct shared_memory {
   server_watermarks<world> watermarks;
 };
 inline shared_memory shared;
-inline server_sequence<world>* world::server() { return &shared.sequence; }
+inline server_sequence<world>* world::server() { return setup.is_full ? nullptr : &shared.sequence; }
 inline server_watermarks<world>& world::watermarks() { return shared.watermarks; }
 
 inline comb::session<world> sessions[max_processes];
 inline comb::session<world>& session() { return sessions[machine.running]; }
 
-inline extent world::snapshot() { return extent_of(take_snapshot()); }
+inline extent world::snapshot() {
+  checker.sample_is_taken();
+  if (machine.recovers) broken("a sample is taken in recovery");
+  return extent_of(take_snapshot());
+}
 
 inline stamp world::clock() {
   pause();

@@ -60,14 +60,15 @@ void answer(Statement statement) {
   begin();
   me.sees.now.join(machine.clients);
   // Leaving session order, a session raises the server's sequence to its own, once.
-  checker.begin(me.over_server && !me.leaves_session_order ? stamp{} : session().own_sequence.last.newest());
+  checker.begin(me.is_in_server_order() && !me.leaves_session_order ? stamp{} : session().own_sequence.last.newest());
   if (_setjmp(me.error) == 0) {
     statement();
   } else {
     (me.leader < 0 ? me : machine.processes[me.leader]).must_roll_back = true;
     me.last = {};  // its own sequence may have started again
+    me.owes_sample = -1;
   }
-  checker.end();
+  checker.end(shared.sequence.save_error.newest());
   machine.clients.join(self().sees.now);
   if (self().must_roll_back) end(false);
 }
@@ -85,11 +86,16 @@ template <class Step>
 void make_id(Step step) {
   answer([step] {
     process& me = self();
-    const bool in_server_order = me.over_server;
+    const bool in_server_order = me.is_in_server_order();
     tell("requests an id", in_server_order ? "" : " in session order");
+    const bool is_first = !transaction_of(me).has_stamps, takes_samples = world::takes_samples();
     const stamp id = session().next(world::clock(), step);
     tell("receives id ", id);
     checker.id_returned(id, transaction_of(me), in_server_order, me.last);
+    checker.clock_was_believed(id, in_server_order ? checker.server_warned_of_clock : me.warned_of_clock);
+    if (is_first) checker.sample_is_owed(me.owes_sample);
+    if (takes_samples && !setup.promotes && !setup.disk_fails && !setup.far_clocks)
+      checker.window_was_opened(id, me.owes_sample);
     if (me.leader < 0) need_xid();
     if (in_server_order) me.leaves_session_order = false;
   });
@@ -108,8 +114,12 @@ inline void tick() { make_id(step_ticks), commit(); }
 inline bool is_quiet() {
   const process& me = self();
   const auto runs = [&me](const process& each) { return &each != &me && each.transaction >= 0; };
-  return !std::any_of(machine.processes, machine.processes + max_processes, runs) && machine.prepared_xids.empty() &&
-         machine.prepared.empty() && !transaction_of(me).has_stamps && setup.tags > 2 && setup.stale == 0;
+  // A prepared transaction that has no ids holds nothing back.
+  const auto has_stamps = [](const auto& each) { return transaction_of(each).has_stamps; };
+  return !std::any_of(machine.processes, machine.processes + max_processes, runs) &&
+         std::none_of(machine.prepared_xids.begin(), machine.prepared_xids.end(), has_stamps) &&
+         std::none_of(machine.prepared.begin(), machine.prepared.end(), has_stamps) && !transaction_of(me).has_stamps &&
+         setup.tags > 2 && setup.stale == 0;
 }
 
 inline void watermark() {
@@ -133,7 +143,7 @@ inline void plan() {
 inline void ask(const snapshot* given) {
   answer_alone([given] {
     process& me = self();
-    const bool quiet = is_quiet();
+    const bool quiet = is_quiet() && machine.prepared_xids.empty();  // one may end after the snapshot
     const snapshot sees = given != nullptr ? *given : take_snapshot();
     tell("asks for the watermark of a snapshot below ", sees.end, ", with ", sees.running.size(), " running");
     checker.answers_in_epoch(me.reads);
@@ -159,6 +169,14 @@ inline void read_twice() {
   ask(&sees), ask(&sees);
 }
 
+// A cursor with an older snapshot, for which there was no sample yet, is read between two statements.
+inline void read_older() {
+  const snapshot older = take_snapshot();
+  ask(nullptr);
+  for (int i = 0; i < 5; ++i) ask(&older);
+  ask(nullptr);
+}
+
 inline void reset() {
   answer_alone([] {
     tell("calls comb_reset()");
@@ -175,7 +193,9 @@ inline void advance() {
     const stamp past = world::clock() + (choice.choose(2) == 1 ? hour / 2 : units_per_ms);
     tell("calls comb_advance(", past, ")");
     checker.advances_to(past);
-    if (session().advance(past) == 0) checker.advanced(past);
+    const bool has_own = session().own_sequence.last.newest() != stamp{};
+    checker.advanced(past, session().advance(past));
+    if (has_own && self().last.epoch == -1) self().last.id = std::max(self().last.id, past);
   });
 }
 
@@ -241,7 +261,8 @@ inline void order() {
 inline void start_session() {
   process& me = self();
   new (&session()) comb::session<world>;
-  me.has_had_workers = me.leaves_session_order = false;
+  me.has_had_workers = me.leaves_session_order = me.warned_of_clock = false;
+  me.owes_sample = -1;
   me.over_server = true;
   me.last = {};
   me.reads = {};

@@ -20,10 +20,13 @@ namespace simulate {
 
 void run_process() {
   if (setup.scenario != nullptr) {
-    for (act each : setup.scenario->sessions[static_cast<std::size_t>(machine.running)]) each();
+    for (act each : setup.scenario->sessions[static_cast<std::size_t>(machine.running)]) self().steps = 0, each();
   } else {
     const int acts = static_cast<int>(setup.acts.size());
-    for (int i = 0; i < setup.operations; ++i) setup.acts[static_cast<std::size_t>(choice.choose(acts))]();
+    for (int i = 0; i < setup.operations; ++i) {
+      self().steps = 0;
+      setup.acts[static_cast<std::size_t>(choice.choose(acts))]();
+    }
   }
   self().ended = true;
   _longjmp(scheduler, 1);
@@ -106,7 +109,7 @@ void run_history() {
     machine.last_commit = noon + (setup.scenario != nullptr ? 1 : static_cast<std::uint64_t>(choice.choose(3))) * hour;
   }
   boot();
-  for (int boots = 1; boots <= 6 && failure.empty() && machine.step <= max_steps;) {
+  for (int boots = 1; boots <= 6 && failure.empty();) {
     if (!run_next()) {
       // Each history ends with a kill.
       if (setup.scenario == nullptr || !has_event()) return check_file();
@@ -184,7 +187,7 @@ void explore(const scenario& which, int deviations, bool stale) {
   setup.processes = static_cast<int>(which.sessions.size());
   setup.stale = stale ? 1 : 0;
   for (const std::vector<act>& acts : which.sessions)
-    for (act each : acts) setup.reads |= each == read || each == read_late || each == read_twice;
+    for (act each : acts) setup.reads |= each == read || each == read_late || each == read_twice || each == read_older;
   setup.promotes = std::find(which.happenings.begin(), which.happenings.end(), promotion) != which.happenings.end();
   choice.explore(deviations + (stale && is_brief ? which.more : 0));
   do {
