@@ -23,6 +23,7 @@ struct scenario {
   std::vector<std::vector<act>> sessions;
   std::vector<act> happenings;
   int more = 0;
+  std::uint32_t tags = 1000;
 };
 
 // What a history is made of. Each random history draws its own.

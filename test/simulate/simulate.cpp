@@ -186,6 +186,7 @@ void explore(const scenario& which, int deviations, bool stale) {
   setup.scenario = &which;
   setup.processes = static_cast<int>(which.sessions.size());
   setup.stale = stale ? 1 : 0;
+  setup.tags = which.tags;
   for (const std::vector<act>& acts : which.sessions)
     for (act each : acts) setup.reads |= each == read || each == read_late || each == read_twice || each == read_older;
   setup.promotes = std::find(which.happenings.begin(), which.happenings.end(), promotion) != which.happenings.end();
