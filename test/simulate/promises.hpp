@@ -237,6 +237,9 @@ struct promises {
   }
 
   void clock_is_reported(bool in_server_order) {
+    const operation& op = mine();
+    if (std::none_of(op.readings.begin(), op.readings.end(), [](stamp reading) { return reading < created; }))
+      broken("a clock is reported that may be right");
     if (in_server_order && std::exchange(server_surely_warned_, true)) broken("the clock is reported again");
     server_warned_of_clock = true;
   }

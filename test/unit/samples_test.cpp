@@ -23,6 +23,11 @@ TEST(Extent, CountsEachRunningTransactionOnce) {
   // A transaction that is being prepared is in the list twice.
   std::uint32_t list[] = {9, 4, 7, 4};
   EXPECT_EQ(count_running(list, 4, false), 3u);
+  std::uint32_t first_and_last[] = {5, 3, 5};
+  EXPECT_EQ(count_running(first_and_last, 3, false), 2u);
+  // What is before the list does not count.
+  std::uint32_t part[] = {4, 4, 9};
+  EXPECT_EQ(count_running(part + 1, 2, false), 2u);
   std::uint32_t others[] = {9, 4, 7};
   EXPECT_EQ(count_running(others, 3, true), 4u);
 }
