@@ -49,8 +49,8 @@ struct process {
   bool can_run() const { return !ended && (!waits_for || waits_for()); }
 
   observer sees;
-  bool over_server = true, leaves_session_order = false;
-  bool is_in_server_order() const { return over_server && !setup.is_full; }
+  bool in_server_order = true, leaves_session_order = false;
+  bool is_in_server_order() const { return in_server_order && !setup.is_full; }
   bool warned_of_clock = false;  // in session order
   int owes_sample = -1;          // since so many, because it has saved a window
   last_id last;
@@ -282,7 +282,7 @@ struct world {
   static server_sequence<world>* server();
   static server_watermarks<world>& watermarks();
 
-  static bool over_server() { return self().over_server; }
+  static bool in_server_order() { return self().in_server_order; }
   static std::uint32_t transaction() { return self().local_id.newest(); }
   static int slots() { return setup.processes; }
   static int slot() { return self().leader >= 0 ? self().leader : machine.running; }
@@ -312,7 +312,7 @@ struct world {
     }
   }
 
-  static void warn_of_restart(stamp last, stamp now) {
+  static void warn_of_set_back(stamp last, stamp now) {
     tell("warns: ids start again from the clock, ", now, ", and the last was ", last);
     checker.warned_of_restart();
     may_raise_error();

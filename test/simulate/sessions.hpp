@@ -204,7 +204,7 @@ inline void outside() {
   answer([] {
     const stamp lowest = session().lowest_safe_stamp(world::clock());
     tell("inserts a row with id ", lowest, ", made elsewhere");
-    checker.row_inserted(lowest, transaction_of(self()), self().over_server, self().last);
+    checker.row_inserted(lowest, transaction_of(self()), self().in_server_order, self().last);
   });
 }
 
@@ -252,10 +252,10 @@ inline void rollback_prepared() { finish_prepared(state::gone); }
 inline void order() {
   process& me = self();
   wait_for_workers();
-  me.over_server = !me.over_server;
-  me.leaves_session_order = me.over_server;
+  me.in_server_order = !me.in_server_order;
+  me.leaves_session_order = me.in_server_order;
   session().setting_changed();
-  tell("sets comb.monotonicity = ", me.over_server ? "server" : "session");
+  tell("sets comb.monotonicity = ", me.in_server_order ? "server" : "session");
 }
 
 inline void start_session() {
@@ -263,7 +263,7 @@ inline void start_session() {
   new (&session()) comb::session<world>;
   me.has_had_workers = me.leaves_session_order = me.warned_of_clock = false;
   me.owes_sample = -1;
-  me.over_server = true;
+  me.in_server_order = true;
   me.last = {};
   me.reads = {};
 }
@@ -281,7 +281,7 @@ inline void help() {
   ++leader->workers;
   leader->has_had_workers = true;
   me.transaction = leader->transaction;
-  me.over_server = leader->over_server;
+  me.in_server_order = leader->in_server_order;
   me.local_id.store(++me.last_local_id, std::memory_order_relaxed);
   me.sees.now.join(leader->sees.now);
   for (int ids = 0; ids < 2 && !leader->must_roll_back; ++ids) insert();

@@ -15,7 +15,7 @@ namespace comb {
 // The smallest uuid whose time is at or after `at`. The time of a uuid is its first `number_bits` bits, which count
 // units since 1970.
 //
-// Times up to 1970 give the nil uuid, which is the smallest uuid. Times after the highest number give the max uuid,
+// For times up to 1970, it is the nil uuid, the smallest uuid. For times after the highest number, it is the max uuid,
 // whose time is infinity.
 template <int number_bits, class Unit>
 constexpr uuid first_uuid_from(sys_micros at) noexcept {
@@ -29,8 +29,8 @@ constexpr uuid first_uuid_from(sys_micros at) noexcept {
 // The boundary of ids with comb_timestamp(id) >= `at`.
 constexpr uuid comb_boundary(sys_micros at) noexcept { return first_uuid_from<48, std::chrono::milliseconds>(at); }
 
-// The boundary of ids with comb_timestamp(id) > `at`. There is none for infinity, which gives the max uuid: that uuid
-// is at infinity, but not after it.
+// The boundary of ids with comb_timestamp(id) > `at`. There is none for infinity. It returns the max uuid,
+// which is at infinity, but not after it.
 constexpr uuid comb_boundary_after(sys_micros at) noexcept {
   return comb_boundary(at < sys_micros::max() ? at + std::chrono::microseconds{1} : at);
 }

@@ -18,14 +18,14 @@ struct time_encoding {
   const char* unit;  // for error messages
   // The times that the number can contain. Not set for encodings that are only read.
   sys_micros earliest = {}, latest = {};
-  // How many bits it takes to tell the stamps of one number apart.
+  // How many bits number the stamps that have the same number.
   int rest_bits = 0;
   // The time of a number, or nothing for a number that no generator writes.
   std::optional<sys_micros> (*decode)(std::uint64_t number) noexcept;
   // The number of a time from `earliest` to `latest`, rounded down.
   std::uint64_t (*encode)(sys_micros at) noexcept = nullptr;
 
-  // Each encoding is one object, below.
+  // Compared by address, because each is one object, below.
   constexpr bool operator==(const time_encoding& other) const noexcept { return this == &other; }
 };
 
@@ -33,7 +33,7 @@ inline constexpr sys_micros year_0001 = sys_micros{-std::chrono::days{719'162}};
 inline constexpr sys_micros year_1900 = sys_micros{-std::chrono::days{25'567}};
 inline constexpr sys_micros year_1970 = {};
 
-// The whole units from an origin to a time, and the time of so many units.
+// The whole units from an origin to a time, and the time of a number of units.
 template <class Unit>
 constexpr std::uint64_t units_since(sys_micros origin, sys_micros at) noexcept {
   return static_cast<std::uint64_t>((at - origin) / Unit{1});

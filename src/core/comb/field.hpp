@@ -21,7 +21,7 @@ struct time_field {
   std::uint32_t (*get_following)(const uuid&) noexcept = nullptr;
   uuid (*set_following)(const uuid&, std::uint32_t) noexcept = nullptr;
 
-  // Each field is one object, below.
+  // Compared by address, because each is one object, below.
   constexpr bool operator==(const time_field& other) const noexcept { return this == &other; }
 };
 
@@ -32,7 +32,7 @@ constexpr std::uint64_t reverse_groups_48(std::uint64_t value) noexcept {
   return std::uint64_t{reverse_bytes(first)} << 16 | reverse_bytes(second);
 }
 
-// The id with the bytes of each of its first three groups reversed. SQL Server prints the version 1 ids of Windows so.
+// The id with the bytes of each of its first three groups reversed. SQL Server prints Windows' version 1 ids like this.
 constexpr uuid reverse_groups(const uuid& id) noexcept {
   const auto third = static_cast<std::uint32_t>(id.high() << 16);
   return uuid::from({.high = reverse_groups_48(id.high() >> 16) << 16 | reverse_bytes(third), .low = id.low()});

@@ -5,7 +5,7 @@
 //   clock      1645557742 s, 797700 ns
 //   stamp      0x017f22e279b0 ms, fraction 0xcc36 of 0x10000
 //   sequence   the last stamp was lower, so the clock's stamp is the next one
-//   bits       017f22e2-79b0-7cc3-98c4-dc0c0c07398f: the label 7, and 58 random bits
+//   bits       017f22e2-79b0-7cc3-98c4-dc0c0c07398f: version 7, and 58 random bits
 //
 // Every kind of id takes its stamp from the same sequence. This header has the bits of comb_uuid() and comb_uuid_v7(),
 // hot.hpp those of hot_uuid(), and layout_generate.hpp those of the layouts of other libraries.
@@ -125,9 +125,9 @@ struct stamp_and_reading {
 // Takes the next stamp from `last`, which any number of threads share, when the clock reads `now`.
 //
 // Relaxed memory order would keep stamps different and ascending, because threads agree on the order in which a single
-// word changes. The change acquires for save() in order.hpp: a process that withdraws the mark of a saved window then
-// changes `last` with a release, and who takes a later stamp finds the mark withdrawn. It need not be the next stamp,
-// because all changes of `last` are read-modify-writes, which continue a release.
+// word changes. save() in order.hpp needs the acquire: it changes another word, and then `last` with a release. Each
+// process that takes a later stamp must see the other word's new value. It need not be the next stamp: all changes of
+// `last` are read-modify-writes, so they continue the release sequence.
 //
 // After a stamp that is more than a day ahead of `now`, `far_ahead` says how to go on: the next stamp, and the reading
 // that counts from then on if `last` changes meanwhile. Without `inline`, GCC does not inline this template.

@@ -31,7 +31,7 @@ constexpr uuid uuid_from_number(std::uint64_t number, const uuid_layout& layout,
   return layout.field.set(with_version(random, layout.label), number);
 }
 
-// The bits of `value`, moved down past the bits that are set in `taken`.
+// `value` with a 0 inserted at each bit that is set in `taken`. Its lowest bits are lost.
 constexpr std::uint32_t fit_around(std::uint32_t taken, std::uint32_t value) noexcept {
   while (taken) {
     const int start = std::countl_zero(taken), width = std::countl_one(taken << start);
@@ -64,9 +64,9 @@ static_assert([] {
   return true;
 }());
 
-// The random half of process_ticks ids. It is constant for the life of a process, as in the sequential GUID of Morris
-// and Berresford. Another process draws another half. A process draws a new half when its ticks step back, because it
-// may have used the same ticks before, and ids must not repeat.
+// The random half of process_ticks ids. A process keeps its half while its ticks ascend, as in the sequential GUID of
+// Morris and Berresford. It draws a new one when its ticks step back, because it may have used the same ticks before,
+// and ids must not repeat.
 struct process_state {
   std::uint64_t owner = 0;
   std::uint64_t random = 0;

@@ -1,19 +1,21 @@
-// The order of ids over all sessions of a server. The rules are here, without PostgreSQL: a *world* surrounds them. The
-// server's world is src/pg/order/world.hpp. The world of test/simulate stops sessions at each step and explores what
-// can happen between two steps.
+// The order of ids over all sessions of a server. The rules are here, without PostgreSQL: a *world* provides what they
+// need. The server's world is src/pg/order/world.hpp. The world of test/simulate stops sessions at each step and
+// explores what can happen between two steps.
 //
 // The sequence
 //   - A stamp is the clock's reading, or one more than the last stamp of the server if the clock has not passed it.
-//   - A stamp is returned after its *window* of 128 ms was saved in a file. A server that starts continues from the end
-//     of the saved window. After recovery, it continues after the last commit that was replayed.
+//   - A stamp is returned after its *window* of 128 ms was saved in a file, or that failed. A server that starts
+//     continues from the end of the saved window. After recovery, in which a server replays its log, it continues after
+//     the last commit that was replayed.
 //   - A last stamp that is more than a day ahead of the clock comes from a wrong clock, now or then. The sequence
-//     starts again from the clock, with a warning. It continues if the clock reads earlier than the creation of the
-//     cluster.
+//     starts again from the clock, with a warning. It continues if the clock is certainly wrong: if it reads earlier
+//     than the time at which initdb created the server's data.
 //   - In session order, each session has a sequence of its own, which follows the server's at each transaction's start.
 //
 // The watermark
-//   - A transaction *announces* a lower bound of its stamps before it takes the first one. Its announcement
-//     is *live* until the transaction's locks are released.
+//   - A transaction *announces* a lower bound of its stamps before it takes the first one. Its announcement is *live*
+//     until the transaction's locks are released, which is after its rows are visible to new snapshots. A
+//     prepared transaction, in the first phase of two-phase commit, leaves its bound in a lock.
 //   - The watermark is a new stamp of the server's sequence, or the lowest bound of a live announcement, if that is
 //     lower. It is never less than one that was taken before.
 //   - A statement uses a watermark that is right for its snapshot: samples.hpp.
@@ -26,34 +28,37 @@
 // stamp of step 3 and takes a greater one. In the first case the watermark is at most the transaction's bound. In the
 // second case it is less than the transaction's first stamp. Either way no id of the transaction is below it.
 //
-// An announcement is live until after the transaction is visible to new snapshots. So if step 4 finds that it is live
-// no longer, the transaction's rows are visible to each snapshot that is taken after the call.
+// If step 4 finds that an announcement is live no longer, the transaction's rows are visible to each snapshot that is
+// taken after the call.
 //
 // A world is a class of static functions:
 //
 //   template <class T> atomic                   std::atomic
 //   fence()                                     a sequentially consistent fence
 //   clock() -> stamp                            the clock's reading
-//   creation() -> stamp                         when the cluster was created
-//   load_saved() -> stamp, save(stamp) -> int   the file of the saved stamp; 0 if there is none; 0 or an error
-//   in_recovery() -> bool, replayed() -> stamp  the stamp after the last commit that was replayed, or 0
+//   creation() -> stamp                         when initdb created the server's data
+//   load_saved() -> stamp                       the window in the file, or 0
+//   save(stamp) -> int                          writes the file, and returns 0 or an error
+//   in_recovery() -> bool
+//   replayed() -> stamp                         the stamp after the last commit that was replayed, or 0
 //   with_lock(f)                                calls f; one process at a time
 //   with_transactions_locked(f)                 calls f; no transaction becomes visible meanwhile
 //   server() -> server_sequence*                in shared memory; null if that is full
 //   watermarks() -> server_watermarks&          in shared memory
-//   over_server() -> bool                       the setting comb.monotonicity
+//   in_server_order() -> bool                   the setting comb.monotonicity
 //   transaction() -> uint32                     the local id of this process's transaction, or 0
 //   slots() -> int, slot() -> int               how many slots for announcements there are, and that of this process;
 //                                               a parallel worker has its leader's
 //   announced(slot) -> atomic<announcement>&    in shared memory
 //   has_had_workers() -> bool                   whether this process was ever the leader of parallel workers
-//   running_tag(slot) -> int                    a tag of the transaction whose locks the process of a slot holds,
-//                                               or -1
+//   running_tag(slot) -> int                    a tag of the transaction in a slot until its locks are released, or -1
 //   snapshot() -> extent                        how far a new snapshot sees
 //   takes_samples() -> bool                     whether this process can take snapshots for samples now
 //   lock_prepared(stamp), read_prepared(f)      keeps the bound of a transaction that is being prepared until it is
 //                                               visible, and calls f(transaction, bound) for each that is kept
-//   warn_of_restart(last, now), warn_of_clock(last, now), save_failed(error)
+//   warn_of_set_back(last, now)                 the sequence starts again from `now`
+//   warn_of_clock(last, now)                    the clock is certainly wrong
+//   save_failed(error)
 #pragma once
 
 #include <algorithm>
@@ -77,21 +82,22 @@ constexpr stamp window_of(stamp any) { return {any.units >> window_bits << windo
 constexpr stamp end_of_window(stamp any) { return window_of(any) + (units_per_window - 1); }
 constexpr bool in_same_window(stamp a, stamp b) { return (a.units ^ b.units) >> window_bits == 0; }
 
-// What `saved` contains: the window that was saved last, no_window before the first, a value of not_saved() after a
-// failure, or one of withdrawn() before a lower window is written. The low bits count its values, so that a process
-// that is saving meanwhile notices each change.
+// What `saved` contains, from high to low: no_window if nothing was saved yet, not_saved(count) after a failure,
+// withdrawn(count) before a lower window is written, or marked(window, count). The count makes each value new, so that
+// a process that is saving meanwhile notices each change.
 inline constexpr stamp no_window = max_stamp;
 constexpr stamp not_saved(std::uint32_t count) { return no_window - (count % (units_per_window - 1) + 1); }
 constexpr stamp withdrawn(std::uint32_t count) { return not_saved(count) - units_per_window; }
 constexpr stamp marked(stamp window, std::uint32_t count) { return window + count % units_per_window; }
 constexpr bool has_failed(stamp saved) { return saved != no_window && in_same_window(saved, no_window); }
+// Whether a window is marked, and a higher one.
 constexpr bool is_above(stamp saved, stamp window) {
   return window_of(saved) > window && saved < window_of(withdrawn(0));
 }
 
 // ---------------------------------------------------------------------------------------------------------------
 // What sessions share. Sessions with different versions of the library share it, because a session keeps the library
-// that it has loaded. So names and sizes never change.
+// that it has loaded. So offsets and sizes never change.
 
 template <class World>
 struct sequence {
@@ -120,6 +126,7 @@ struct alignas(128) server_sequence : sequence<World> {
 
 // An announcement. The high 48 bits are the bound in whole milliseconds, as in a stamp. The low 16 bits are a tag,
 // which tells whether the transaction that announced the bound still runs. So nothing has to clear an announcement.
+// Watermarks wait for a later transaction as well if it has the same tag.
 using announcement = std::uint64_t;
 inline constexpr announcement tag_mask = units_per_ms - 1;
 inline constexpr announcement no_announcement = ~announcement{0};
@@ -135,7 +142,7 @@ struct server_watermarks {
   atomic<std::uint64_t> times_set_back{0};
   atomic<stamp> highest{stamp{}};
   // How many transactions were prepared, plus one, and the count at which a search found no prepared transaction. While
-  // the two are equal, no search is needed.
+  // the two are equal, no search is needed. The first call after a start searches.
   atomic<std::uint64_t> prepared{1};
   atomic<std::uint64_t> none_prepared{0};
 
@@ -166,13 +173,13 @@ struct session {
   // that misses the announcement is at most that stamp. All stamps that this process takes in the transaction are at
   // least as great. Those of its parallel workers can be less, if a worker was the first to take one.
   stamp lowest_safe_stamp(stamp now) {
-    // A stamp follows the announcement, so that a later one is above the bound although the clock steps back.
+    // With a stamp, because an announcement alone does not raise the sequence: later stamps could be below the bound.
     if (stamped_transaction != World::transaction()) next(now, usual_step);
     return lowest_safe;
   }
 
-  // Returns the stamp below which no row appears that a snapshot does not see, of the rows that transactions have
-  // stamped themselves. Returns 0 if no sample is known that is right for the snapshot.
+  // Returns a stamp: each row below it whose id was made in the transaction that inserted the row is visible to the
+  // snapshot, or never appears. Returns 0 if no sample is known that is right for the snapshot.
   //
   // A snapshot that sees as far as an earlier one of this session gets a watermark at least as high, because the
   // sample of the last answer is kept.
@@ -190,8 +197,8 @@ struct session {
     return choice.best().watermark;
   }
 
-  // Takes a sample, for this session and others. The planner does before a statement takes its snapshot, so that the
-  // statement finds a fresh one.
+  // Takes a sample, for this session and others. The planner calls this before a statement takes its snapshot, so that
+  // the statement finds a fresh one.
   sample take_sample() {
     auto& watermarks = World::watermarks();
     sample taken;
@@ -280,7 +287,7 @@ struct session {
     server_sequence& server = *World::server();
     start(server);
     auto& watermarks = World::watermarks();
-    const stamp before = watermarks.highest.load();
+    const stamp earlier = watermarks.highest.load();
     to.taken = take(server, World::clock(), usual_step);
     World::fence();
     stamp lowest = to.taken;
@@ -290,7 +297,7 @@ struct session {
     World::with_lock([&] {
       if (watermarks.times_set_back.load(std::memory_order_relaxed) != to.times_set_back) return;
       // A bound can be less than an earlier watermark, because it is computed some time before it is announced.
-      lowest = std::max(lowest, before);
+      lowest = std::max(lowest, earlier);
       raise(watermarks.highest, lowest);
     });
     to.watermark = lowest;
@@ -299,46 +306,48 @@ struct session {
   // -------------------------------------------------------------------------------------------------------------
   // The next stamp.
 
-  // The stamp is returned after its window was saved. A server that is killed afterwards starts above it.
+  // The stamp is returned after its window was saved, so a server that is killed afterwards starts above it, or after
+  // that failed.
   template <class Step>
   [[gnu::always_inline]] stamp take(sequence& from, stamp now, Step next_step) {
     const sequence_step step =
         take_stamp(from.last, now, next_step, [&](stamp last) { return stamp_far_ahead(from, last, now, next_step); });
-    // A sequence that was set back counts as well, though another session may have saved its new window already.
+    // A sequence that starts again has a new window, even if another session has saved it already.
     if (step.restarted || !in_same_window(step.next, from.saved.load(std::memory_order_relaxed))) [[unlikely]]
       begin_window(from, now, step.previous, step.next);
     return step.next;
   }
 
-  // The stamp that follows `last`, which is more than a day ahead of `before`, the first reading of the clock. The
-  // clock is read again, because another session may have taken `last` after the clock stepped forward. If the sequence
-  // changes meanwhile, take() goes on with `before`: a lower reading could lead below what the transaction announced.
+  // The stamp that follows `last`, which is more than a day ahead of `first_reading` of the clock. The clock is read
+  // again, because another session may have taken `last` after the clock stepped forward. If the sequence changes
+  // meanwhile, take() goes on with the first reading: a lower one could lead below what the transaction announced.
   using step_function = sequence_step (*)(stamp last, stamp now) noexcept;
-  [[gnu::cold, gnu::noinline]] stamp_and_reading stamp_far_ahead(const sequence& from, stamp last, stamp before,
+  [[gnu::cold, gnu::noinline]] stamp_and_reading stamp_far_ahead(const sequence& from, stamp last, stamp first_reading,
                                                                  step_function next_step) {
     stamp now = World::clock();
     sequence_step step = next_step(last, now);
-    if (!step.restarted) return {step.next, before};
+    if (!step.restarted) return {step.next, first_reading};
     if (now >= World::creation() && &from == &own_sequence && World::server() != nullptr) {
       // The next stamps are below the announced bound, so the transaction announces again. To do so, it follows the
       // server's sequence again, so its own may have changed.
-      before = now = announce_stamps(now);
+      first_reading = now = announce_stamps(now);
       last = own_sequence.last.load(std::memory_order_relaxed);
       step = next_step(last, now);
     }
-    if (now >= World::creation()) return {step.next, before};
+    if (now >= World::creation()) return {step.next, first_reading};
     // The clock is certainly wrong, so the sequence continues.
     const bool was_reported = &from == &own_sequence ? std::exchange(own_clock_was_reported, true)
                                                      : World::server()->clock_was_reported.exchange(1) != 0;
     if (!was_reported) World::warn_of_clock(last, now);
-    return {next_step(last, last).next, before};
+    return {next_step(last, last).next, first_reading};
   }
 
-  // What follows the first stamp of a window, or of a sequence that started again from the clock.
+  // What follows a stamp outside of the window that is marked as saved: in a new window, after the sequence has started
+  // again, or while saving fails.
   [[gnu::cold, gnu::noinline]] void begin_window(sequence& from, stamp now, stamp last, stamp next) {
     const bool restarted = next < last;
     if (&from == &own_sequence) {
-      own_sequence.saved.store(window_of(next), std::memory_order_relaxed);
+      own_sequence.saved.store(window_of(next), std::memory_order_relaxed);  // nothing has to be saved
     } else {
       server_sequence& server = *World::server();
       if (restarted) forget_highest_watermark();
@@ -347,7 +356,7 @@ struct session {
       else if (save(server) == 0)
         owes_sample = true;
     }
-    if (restarted) World::warn_of_restart(last, next);
+    if (restarted) World::warn_of_set_back(last, next);
   }
 
   // After the sequence was set back. A call of watermark() that reads the new count reads no watermark from before.
@@ -367,7 +376,7 @@ struct session {
   // mark has changed since it began, and writes the present window. Returns 0 or an error.
   //
   // A window that is marked as saved is never above the file, because the mark is withdrawn before a lower window is
-  // written. Otherwise a session that takes a stamp above a sequence that was set back could find its window marked.
+  // written. Otherwise a session whose stamps come back to the higher window could find it marked, and not save it.
   static int save(server_sequence& server) {
     for (;;) {
       stamp before = server.saved.load(std::memory_order_acquire);
@@ -386,8 +395,8 @@ struct session {
       if (error != 0) return note_failure(server, error);
       const stamp saved = marked(window, server.saved_values.fetch_add(1));
       if (server.saved.compare_exchange_strong(before, saved, std::memory_order_acq_rel)) return 0;
-      // Perhaps another process has marked the window: a comparison that fails can return an old value. One that
-      // succeeds has found the newest. The new mark makes those save again that have written another window meanwhile.
+      // Another process may have marked this window. A failed comparison can return an old value, a successful one
+      // cannot. The new value makes each process that has written another window meanwhile save again.
       if (in_same_window(before, window) && server.saved.compare_exchange_strong(before, saved)) return 0;
     }
   }
@@ -400,7 +409,7 @@ struct session {
     return error;
   }
 
-  // Saves, if no process has tried for so long by the clock. The difference wraps if the clock has stepped back.
+  // Saves, if no process has tried for `interval`. The difference wraps if the clock has stepped back, and it saves.
   static void save_again(server_sequence& server, stamp now, std::uint64_t interval) {
     stamp tried = server.save_tried.load();
     if (now - tried >= interval && server.save_tried.compare_exchange_strong(tried, now)) save(server);
@@ -414,18 +423,18 @@ struct session {
   void start(server_sequence& server) {
     const start_phase reached = World::in_recovery() ? start_phase::in_recovery : start_phase::started;
     for (;;) {
-      const start_phase before = server.progress.load(std::memory_order_acquire);
-      if (before >= reached) return;
-      start(server, before, reached);
+      const start_phase from = server.progress.load(std::memory_order_acquire);
+      if (from >= reached) return;
+      start(server, from, reached);
     }
   }
 
   // The file is read before the lock is taken. Does nothing if another process has changed the phase meanwhile.
-  void start(server_sequence& server, start_phase before, start_phase reached) {
-    const stamp saved = before == start_phase::fresh ? World::load_saved() : stamp{};
+  void start(server_sequence& server, start_phase from, start_phase reached) {
+    const stamp saved = from == start_phase::fresh ? World::load_saved() : stamp{};
     const stamp replayed = reached == start_phase::started ? World::replayed() : stamp{};
     // Ids made in recovery may be far ahead of the clock. When the server starts, only the saved window can be.
-    if (before != start_phase::fresh) start_again_if_far_ahead(server, World::clock());
+    if (from != start_phase::fresh) start_again_if_far_ahead(server, World::clock());
     const stamp now = World::clock();
     stamp given_up{};
     const auto continue_from = [&](stamp bound, start_origin origin) {
@@ -437,15 +446,15 @@ struct session {
       raise(server.last, bound);
     };
     World::with_lock([&] {
-      if (server.progress.load(std::memory_order_relaxed) != before) return;
+      if (server.progress.load(std::memory_order_relaxed) != from) return;
       if (saved != stamp{}) continue_from(end_of_window(saved), start_origin::saved_stamp);
       continue_from(replayed, start_origin::replayed_commit);  // raises nothing if it is 0
       server.progress.store(reached, std::memory_order_release);
     });
-    if (given_up != stamp{}) World::warn_of_restart(given_up, now);
+    if (given_up != stamp{}) World::warn_of_set_back(given_up, now);
   }
 
-  // Whether a sequence continues from `last`: unless it is more than a day ahead of a clock that may be right.
+  // Whether a sequence continues from `last`: it is at most a day ahead of the clock, or the clock is certainly wrong.
   static bool follows(stamp last, stamp now) {
     return last <= now || last - now <= units_per_day || now < World::creation();
   }
@@ -486,7 +495,7 @@ struct session {
   }
 
   sequence& find_sequence(stamp now) {
-    server_sequence* server = World::over_server() ? World::server() : nullptr;
+    server_sequence* server = World::in_server_order() ? World::server() : nullptr;
     if (server == nullptr) return own_sequence;
     start(*server);
     leave_session_order(*server, now);
@@ -506,7 +515,7 @@ struct session {
     if (follows(last, now))
       raise(server.last, last);
     else
-      World::warn_of_restart(last, now);
+      World::warn_of_set_back(last, now);
   }
 
   // In session order, the session's sequence begins at the server's last stamp, follows it from then on, and starts
@@ -517,14 +526,14 @@ struct session {
     server_sequence& server = *World::server();
     start(server);
     const stamp last = server.last.load(std::memory_order_relaxed);
-    const stamp before = own_sequence.last.load(std::memory_order_relaxed);
+    const stamp own = own_sequence.last.load(std::memory_order_relaxed);
     if (!follows(last, now)) now = World::clock();
-    if (before != stamp{} && !follows(last, now)) return now;
-    if (follows(before, now)) {
+    if (own != stamp{} && !follows(last, now)) return now;
+    if (follows(own, now)) {
       raise(own_sequence.last, last);
     } else {
       own_sequence.last.store(last, std::memory_order_relaxed);
-      World::warn_of_restart(before, now);
+      World::warn_of_set_back(own, now);
     }
     return now;
   }
@@ -536,8 +545,8 @@ struct session {
   // reading of the clock, which is returned, so that the stamp is not below the bound.
   stamp announce_stamps(stamp now) {
     const bool in_session_order = sequence_in_use == &own_sequence;
-    // Before the announcement too: otherwise the bound could be below watermarks from before a restart, if the clock is
-    // behind them. It could also be if it came from a later reading of the clock, by which the sequence starts again.
+    // Before the announcement too, and the bound comes from the reading that decided. Otherwise it could be below
+    // earlier watermarks: from before a restart of the server, or of the sequence.
     if (in_session_order) now = follow_server(now);
     const stamp last = sequence_in_use->last.load(std::memory_order_relaxed);
     if (!in_session_order && step_sequence(last, now).restarted) now = World::clock();
@@ -552,17 +561,15 @@ struct session {
     return now;
   }
 
-  static stamp lowest_next(stamp last, stamp now) {
-    const sequence_step step = step_sequence(last, now);
-    return step.restarted && now < World::creation() ? last + 1 : step.next;
-  }
+  // The least that the next stamp can be.
+  static stamp lowest_next(stamp last, stamp now) { return follows(last, now) ? std::max(now, last + 1) : now; }
 
-  // Keeps a lower bound that the transaction has announced already. The bounds of a leader and its parallel workers
-  // share a slot, because the leader's transaction inserts the ids and outlives the workers.
+  // A live bound in the slot that is less stays. The bounds of a leader and its parallel workers share a slot, because
+  // the leader's transaction inserts the ids and outlives the workers.
   void announce(stamp bound) {
     const int slot = World::slot();
     atomic<announcement>& shared = World::announced(slot);
-    const announcement announced = bound_of(bound.units).units | static_cast<announcement>(World::running_tag(slot));
+    const announcement announced = (bound.units & ~tag_mask) | static_cast<announcement>(World::running_tag(slot));
     announcement seen = shared.load(std::memory_order_relaxed);
     while (!(is_live(seen, slot) && seen <= announced) &&
            !shared.compare_exchange_weak(seen, announced, std::memory_order_relaxed)) {

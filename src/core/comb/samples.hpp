@@ -32,7 +32,7 @@ struct extent {
 // The number of running transactions of a snapshot, from its list, which is sorted. The list has a transaction twice
 // that was just being prepared, and lacks that of the snapshot's own process.
 //
-// The sort is Shell's: a library would export the parts of std::sort().
+// The sort is Shell's, because std::sort() would add symbols to those that the library exports.
 inline std::uint32_t count_running(std::uint32_t* list, std::size_t count, bool is_own_running) {
   for (std::size_t gap = count / 2; gap > 0; gap /= 2)
     for (std::size_t i = gap; i < count; ++i)
@@ -50,7 +50,7 @@ constexpr bool sees_as_far(extent one, extent other) {
 struct sample {
   stamp watermark{};
   stamp taken{};
-  std::uint64_t times_set_back = 0;  // the sequence, before the watermark was taken
+  std::uint64_t times_set_back = 0;  // how often the sequence was set back when the watermark was taken
   extent seen{};
 };
 
@@ -62,20 +62,20 @@ struct server_samples {
 
   sample kept[levels][slots];
 
-  // Keeps a sample on the levels whose present period has none yet. A level has one if the finer level has.
-  void keep(const sample& taken) {
+  // Keeps a sample on the levels whose present period has none yet. If a level has one, so have all coarser levels.
+  void keep(const sample& fresh) {
     for (int level = 0; level < levels; ++level) {
-      const std::uint64_t period = taken.taken.units >> (finest_bits + level);
+      const std::uint64_t period = fresh.taken.units >> (finest_bits + level);
       sample& slot = kept[level][period % slots];
       // A session that was held up can bring one from before the sequence was set back.
-      if (slot.times_set_back > taken.times_set_back) return;
-      if (slot.taken.units >> (finest_bits + level) == period && slot.times_set_back == taken.times_set_back) return;
-      slot = taken;
+      if (slot.times_set_back > fresh.times_set_back) return;
+      if (slot.taken.units >> (finest_bits + level) == period && slot.times_set_back == fresh.times_set_back) return;
+      slot = fresh;
     }
   }
 };
 
-// The best of some samples for a snapshot that sees `seen`, and for a sequence that was set back so many times.
+// The best of some samples for a snapshot that sees `seen`, of those taken since the sequence was set back last.
 class sample_choice {
  public:
   sample_choice(extent seen, std::uint64_t times_set_back) : seen_(seen), times_set_back_(times_set_back) {}

@@ -41,8 +41,8 @@ inline stamp clock_stamp() noexcept {
   return stamp_from_clock(reading);
 }
 
-// Identifies this process as the owner of a pool. Each forked child increments it. If that could not be arranged, each
-// id does, so that no bits are left in a pool.
+// Identifies this process as the owner of a pool. Each forked child increments it. If pthread_atfork() failed, each id
+// does, so that no pool is used twice.
 inline std::atomic<std::uint64_t> fork_count{1};
 inline const int atfork_error = pthread_atfork(nullptr, nullptr, [] { ++fork_count; });
 inline std::uint64_t pool_owner(int error = atfork_error) noexcept {

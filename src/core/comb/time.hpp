@@ -8,7 +8,7 @@
 
 namespace comb {
 
-// A time in microseconds, which is what callers give and receive: comb_timestamp(id) returns one.
+// A time in microseconds, which is what callers pass and receive: comb_timestamp(id) returns one.
 using sys_micros = std::chrono::sys_time<std::chrono::microseconds>;
 
 // A time in the ticks of .NET and of version 1, which are 100 ns.

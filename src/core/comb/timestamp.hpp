@@ -34,7 +34,7 @@ constexpr sys_micros comb_timestamp(const uuid& id) noexcept {
 }
 
 // The same, with the fraction of the millisecond: the 12 bits after the version and the 4 bits after the variant.
-// comb's ids contain 16 bits of the fraction there, and those of PostgreSQL 18 and TimescaleDB 12.
+// comb's ids contain 16 bits of the fraction there, ids of PostgreSQL 18 and TimescaleDB the first 12 bits.
 constexpr sys_micros comb_timestamp_micros(const uuid& id) noexcept {
   return id == max_uuid ? infinity : time_from_stamp(stamp_from_uuid(id));
 }

@@ -27,7 +27,7 @@ namespace comb::pg {
 
 namespace {
 
-// The lateness that the trigger gives as its second argument, or 0. It is read once for each statement.
+// The lateness that is the trigger's second argument, or 0. It is read once for each statement.
 std::uint64_t trigger_lateness(FunctionCallInfo fcinfo, const TriggerData& call) {
   if (call.tg_trigger->tgnargs < 2) return 0;
   void*& kept = fcinfo->flinfo->fn_extra;
@@ -57,7 +57,8 @@ constexpr kind hot_ids = {"hot_guard", "hot_watermark", [](stamp from) { return 
 
 // Whether the sequence was set back since the transaction took its first stamp. In session order that cannot be told.
 bool was_set_back() {
-  return server_world::over_server() && attached.sequence->last.load(std::memory_order_relaxed) < lowest_safe_stamp();
+  return server_world::in_server_order() &&
+         attached.sequence->last.load(std::memory_order_relaxed) < lowest_safe_stamp();
 }
 
 [[noreturn]] void refuse(const TriggerData& call, int column, const uuid& id, const kind& of, stamp bound,

@@ -14,7 +14,7 @@
 //
 // The log is looked up as the owner of the table, who needs INSERT on it, and not as whoever writes the table. An entry
 // is written as the owner of the log, because the log's defaults, constraints and triggers can call any function. So
-// that nobody else chooses what these do, keys are passed without casts and domains, the search_path is fixed, and no
+// that no other user chooses what these do, keys are passed without casts and domains, the search_path is fixed, and no
 // trigger can be deferred until the user is another one again.
 //
 // Entries of a plain log (plain_log.hpp) are inserted without SPI.
@@ -59,7 +59,7 @@ struct log_writer {
   char* is_null;  // in the form of SPI: 'n' or ' '
 };
 
-// Called before the log is locked, so that nobody can lock a table without a right on it.
+// Called before the log is locked, so that no user can lock a table without a right on it.
 void check_rights(const RangeVar* name, Oid log, Oid, void* table) {
   if (!OidIsValid(log) || pg_class_aclcheck(log, GetUserId(), ACL_INSERT) == ACLCHECK_OK) return;
   ereport(ERROR, errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),

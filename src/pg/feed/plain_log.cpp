@@ -5,7 +5,7 @@ namespace comb::pg {
 
 namespace {
 
-// An expression, a condition, or an operator class of another type could call anybody's function. Access methods other
+// An expression, a condition, or an operator class of another type could call any user's function. Access methods other
 // than btree can keep state from one row to the next.
 bool is_plain_index(Relation index) {
   if (index->rd_rel->relam != BTREE_AM_OID || index->rd_index->indisexclusion ||

@@ -5,8 +5,8 @@
 
 namespace comb::pg {
 
-// The stamp below which no row appears any more that the statement does not see which calls this, or 0 if none is known
-// yet. All calls of a statement return the same stamp. Shared memory must be attached.
+// The watermark for the statement that calls this, or 0 if none is known yet. All calls of a statement return the same.
+// Shared memory must be attached.
 stamp statement_watermark();
 
 // Installs the hook that tells which queries run. For _PG_init.

@@ -27,13 +27,13 @@ struct content {
 };
 constexpr std::uint64_t magic = 0x31706d6174736d63;  // "cmstamp1"
 
-// Errors beside those of the system.
+// Errors other than those of the system.
 constexpr int not_a_file = -1;
 constexpr int other_owner = -2;
 constexpr int other_content = -3;
 
 // A file of the server, opened for reading, and for writing if `flags` say so. Returns -1 and sets `error` if there is
-// none. OpenTransientFile() of the server could raise an error, for which no id is to fail.
+// none. OpenTransientFile() of the server could raise an error, and ids must not fail for that.
 int open_own(int flags, int* error) {
   const int file = open(path, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, pg_file_create_mode);
   struct stat about;

@@ -21,8 +21,8 @@ const config_enum_entry setting_values[] = {{"server", static_cast<int>(monotoni
                                             {"session", static_cast<int>(monotonicity::session), false},
                                             {nullptr, 0, false}};
 
-// Why the next start of the server would not continue from the sequence, or 0. The file is read too, because somebody
-// may have changed or removed it since it was written.
+// Why the next start of the server would not continue from the sequence, or 0. The file is read too, because it
+// may have been changed or removed since it was written.
 int save_error(const shared_sequence& server) {
   const int error = server.save_error.load();
   if (error != 0) return error;
@@ -42,7 +42,7 @@ void init_sequence() {
       [](int, void*) { this_session.setting_changed(); }, nullptr);
 }
 
-// Returns the order in force, how shared memory was had, the last stamp of that order and its lead over the clock,
+// Returns the order in force, how shared memory was obtained, the last stamp of that order and its lead over the clock,
 // where the sequence started from, why it could not be saved, and the library's version. Neither starts a sequence nor
 // changes one.
 COMB_FUNCTION(comb_status) {
@@ -50,21 +50,21 @@ COMB_FUNCTION(comb_status) {
   if (get_call_result_type(fcinfo, nullptr, &row) != TYPEFUNC_COMPOSITE) elog(ERROR, "comb_status must return a row");
 
   const shared_sequence* server = server_world::server();
-  const bool over_server = server != nullptr && server_world::over_server();
+  const bool in_server_order = server != nullptr && server_world::in_server_order();
 
-  const stamp last = (over_server ? server->last : this_session.own_sequence.last).load(std::memory_order_relaxed);
+  const stamp last = (in_server_order ? server->last : this_session.own_sequence.last).load(std::memory_order_relaxed);
   const TimestampTz last_time = to_timestamptz(last);
   auto* lead = static_cast<Interval*>(palloc0(sizeof(Interval)));
   lead->time = last_time - GetCurrentTimestamp();
 
   constexpr const char* origins[] = {"clock", "saved stamp", "replayed commit"};
-  const bool started = over_server && server->progress.load(std::memory_order_acquire) != start_phase::fresh;
+  const bool started = in_server_order && server->progress.load(std::memory_order_acquire) != start_phase::fresh;
   // A later version of the library, which may know other origins, may have started the sequence.
   const auto origin = started ? static_cast<std::size_t>(server->started_from.load()) : 0;
   const char* started_from = origin < std::size(origins) ? origins[origin] : "unknown";
-  const int error = over_server ? save_error(*server) : 0;
+  const int error = in_server_order ? save_error(*server) : 0;
 
-  Datum values[] = {CStringGetTextDatum(over_server ? "server" : "session"),
+  Datum values[] = {CStringGetTextDatum(in_server_order ? "server" : "session"),
                     CStringGetTextDatum(shared_memory_state()),
                     TimestampTzGetDatum(last_time),
                     IntervalPGetDatum(lead),

@@ -9,7 +9,7 @@ bool try_attach();
 // Attaches, or raises the error that a function needs shared memory.
 void require_shared_memory(const char* function);
 
-// How shared memory was had, for comb_status(), which has tried to attach to it.
+// How shared memory was obtained, for comb_status(), which has tried to attach to it.
 const char* shared_memory_state();
 
 // In a server that preloads the library, reserves the shared memory. For _PG_init.

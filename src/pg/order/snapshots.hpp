@@ -8,7 +8,7 @@
 
 namespace comb::pg {
 
-// The extent of a snapshot, with the 32 bits of a transaction id that snapshots have. So it is found in no time, and
+// The extent of a snapshot, with the 32 bits of a transaction id that snapshots have. So it needs no search, and
 // compares with others of the same moment only.
 struct reach {
   TransactionId end = InvalidTransactionId;  // sees nothing
@@ -28,7 +28,7 @@ reach reach_of(const SnapshotData& snapshot);
 // The same at once. A transaction that was just being prepared is listed twice, so the snapshot can seem older.
 reach rough_reach_of(const SnapshotData& snapshot);
 
-// What all snapshots see that this process still uses.
+// What every snapshot sees that this process still uses.
 inline reach reach_of_oldest() { return {MyProc->xmin, 0}; }
 
 extent extent_of(const reach& of);

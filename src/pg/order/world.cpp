@@ -1,4 +1,4 @@
-// What the server tells comb/order.hpp about its past, and the warnings that it gives.
+// What the server tells comb/order.hpp about its past, and its warnings.
 #include "world.hpp"
 
 #include <chrono>
@@ -38,7 +38,7 @@ stamp server_world::replayed() {
 
 server_sequence<server_world>* server_world::server() { return try_attach() ? attached.sequence : nullptr; }
 
-void server_world::warn_of_restart(stamp last, stamp now) {
+void server_world::warn_of_set_back(stamp last, stamp now) {
   ereport(
       WARNING, errcode(ERRCODE_WARNING),
       errmsg("ids start again from the clock, which is more than a day behind the last id"),

@@ -64,7 +64,7 @@ struct server_world {
 
   static server_sequence<server_world>* server();
   static server_watermarks<server_world>& watermarks();
-  static bool over_server() { return monotonicity_setting == static_cast<int>(monotonicity::server); }
+  static bool in_server_order() { return monotonicity_setting == static_cast<int>(monotonicity::server); }
   static std::uint32_t transaction() { return local_transaction(MyProc); }
 
   static int slots() { return MaxBackends; }
@@ -107,7 +107,7 @@ struct server_world {
     random_delay();
   }
 
-  static void warn_of_restart(stamp last, stamp now);
+  static void warn_of_set_back(stamp last, stamp now);
   static void warn_of_clock(stamp last, stamp now);
 };
 

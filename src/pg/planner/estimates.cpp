@@ -235,8 +235,8 @@ bool estimate_share(PlannerInfo* root, VariableStatData& column, const compariso
 }
 
 // The column's row of pg_statistic, with the fractions of rows before and after a constant in place of its lists of
-// values: they are the frequencies of two most common values. The nil uuid stands for all rows before the constant, and
-// the max uuid for all rows after it.
+// values: they are the frequencies of two most common values. The nil uuid represents all rows before the constant, and
+// the max uuid all rows after it.
 //
 // Frequencies are float4, which is too coarse for a short range of a large table. So each value is listed twice, the
 // second time with the rest of its frequency.
@@ -325,7 +325,6 @@ HeapTuple statistics_of(PlannerInfo* root, comparisons& all, comparison& clause)
   double share;
   if (HeapTupleIsValid(own.statsTuple) && estimate_share(root, own, clause, constant, share)) {
     const auto* stats = as<FormData_pg_statistic>(GETSTRUCT(own.statsTuple));
-    // GEQO estimates in a context of its own, which it resets.
     const MemoryContext caller = MemoryContextSwitchTo(root->planner_cxt);
     result = statistics_for(own.statsTuple, clause.isgt ? 1 - stats->stanullfrac - share : share);
     MemoryContextSwitchTo(caller);

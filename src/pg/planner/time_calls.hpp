@@ -1,4 +1,4 @@
-// Calls of comb_timestamp() and hot_timestamp() on a column, and the conditions on ids that conditions on them are.
+// Calls of comb_timestamp() and hot_timestamp() on a column, and what conditions on them say of the ids.
 #pragma once
 
 #include "comb/time.hpp"
@@ -39,19 +39,21 @@ Var* id_column(void* node);
 constexpr Oid time_order = 434, id_order = 2968;
 constexpr Oid uuid_eq = 2972, uuid_lt = 2974, uuid_gt = 2975, uuid_le = 2976, uuid_ge = 2977;
 
-// What follows are conditions on ids, joined by AND. An empty list is none.
+// The next four functions return conditions on ids, which are joined by AND, or an empty list if there are none.
 
-// Those that are the same as call op at, where `strategy` is the comparison that op makes in the order of times, for a
-// time that is fixed during the query.
+// The conditions that are the same as `call op at`, for a time that is fixed during the query. `strategy` is the
+// comparison that op makes in the order of times.
 List* compared_with_time(const call& time, int strategy, Node* at);
-// Those that follow from it, for any time. For < and >=, they are the same.
+// The conditions that follow from `call op at`, for any time. For < and >=, they are the same as it.
 List* implied_by_comparison(const call& time, int strategy, Node* at);
+// The conditions that are the same as `(call, id) op (at, last)`. `strategy` is the comparison that op makes in both
+// orders.
+List* compared_with_row(const call& time, int strategy, const Const* at, const Const* last);
+// The conditions that are the same as `id <@ range`, for a range that is fixed during the query. `sibling` is another
+// function of comb.
+List* within(Oid sibling, Node* id, Node* range);
+
 // The comparison of the first members that follows from a comparison of rows.
 int or_equal(int strategy);
-// Those that are the same as (call, id) op (at, last), where `strategy` is the comparison that op makes in both orders.
-List* compared_with_row(const call& time, int strategy, const Const* at, const Const* last);
-// Those that are the same as id <@ range, for a range that is fixed during the query. `sibling` is another function of
-// comb.
-List* within(Oid sibling, Node* id, Node* range);
 
 }  // namespace comb::pg

@@ -95,7 +95,7 @@ HeapTuple statistics_of(PlannerInfo* root, const call& time) {
 // that is not filled in, but only for real indexes.
 bool is_column_of_table(Oid index, AttrNumber column) {
   HeapTuple row = SearchSysCache1(INDEXRELID, ObjectIdGetDatum(index));
-  if (!HeapTupleIsValid(row)) return true;  // list_statistics() gives the table
+  if (!HeapTupleIsValid(row)) return true;  // list_statistics() passes the table
   const bool result = as<FormData_pg_index>(GETSTRUCT(row))->indkey.values[column - 1] != 0;
   ReleaseSysCache(row);
   return result;
