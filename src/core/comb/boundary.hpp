@@ -29,8 +29,8 @@ constexpr uuid first_uuid_from(sys_micros at) noexcept {
 // The boundary of ids with comb_timestamp(id) >= `at`.
 constexpr uuid comb_boundary(sys_micros at) noexcept { return first_uuid_from<48, std::chrono::milliseconds>(at); }
 
-// The boundary of ids with comb_timestamp(id) > `at`. There is none for infinity. It returns the max uuid,
-// which is at infinity, but not after it.
+// The boundary of ids with comb_timestamp(id) > `at`. Infinity has none, so it returns the max uuid, which is at
+// infinity and not after it.
 constexpr uuid comb_boundary_after(sys_micros at) noexcept {
   return comb_boundary(at < sys_micros::max() ? at + std::chrono::microseconds{1} : at);
 }

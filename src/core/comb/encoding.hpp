@@ -18,7 +18,7 @@ struct time_encoding {
   const char* unit;  // for error messages
   // The times that the number can contain. Not set for encodings that are only read.
   sys_micros earliest = {}, latest = {};
-  // How many bits number the stamps that have the same number.
+  // How many bits distinguish the stamps that have the same number.
   int rest_bits = 0;
   // The time of a number, or nothing for a number that no generator writes.
   std::optional<sys_micros> (*decode)(std::uint64_t number) noexcept;

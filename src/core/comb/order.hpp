@@ -4,7 +4,7 @@
 //
 // The sequence
 //   - A stamp is the clock's reading, or one more than the last stamp of the server if the clock has not passed it.
-//   - A stamp is returned after its *window* of 128 ms was saved in a file, or that failed. A server that starts
+//   - A stamp is returned after its *window* of 128 ms was saved in a file, or after that failed. A server that starts
 //     continues from the end of the saved window. After recovery, in which a server replays its log, it continues after
 //     the last commit that was replayed.
 //   - A last stamp that is more than a day ahead of the clock comes from a wrong clock, now or then. The sequence
@@ -14,8 +14,8 @@
 //
 // The watermark
 //   - A transaction *announces* a lower bound of its stamps before it takes the first one. Its announcement is *live*
-//     until the transaction's locks are released, which is after its rows are visible to new snapshots. A
-//     prepared transaction, in the first phase of two-phase commit, leaves its bound in a lock.
+//     until the transaction's locks are released, which is after its rows are visible to new snapshots. A transaction
+//     that is prepared, for two-phase commit, leaves its bound in a lock.
 //   - The watermark is a new stamp of the server's sequence, or the lowest bound of a live announcement, if that is
 //     lower. It is never less than one that was taken before.
 //   - A statement uses a watermark that is right for its snapshot: samples.hpp.
@@ -90,7 +90,7 @@ constexpr stamp not_saved(std::uint32_t count) { return no_window - (count % (un
 constexpr stamp withdrawn(std::uint32_t count) { return not_saved(count) - units_per_window; }
 constexpr stamp marked(stamp window, std::uint32_t count) { return window + count % units_per_window; }
 constexpr bool has_failed(stamp saved) { return saved != no_window && in_same_window(saved, no_window); }
-// Whether a window is marked, and a higher one.
+// Whether a window is marked that is higher than the given one.
 constexpr bool is_above(stamp saved, stamp window) {
   return window_of(saved) > window && saved < window_of(withdrawn(0));
 }
@@ -306,8 +306,8 @@ struct session {
   // -------------------------------------------------------------------------------------------------------------
   // The next stamp.
 
-  // The stamp is returned after its window was saved, so a server that is killed afterwards starts above it, or after
-  // that failed.
+  // The stamp is returned after its window was saved, or after that failed. If it was saved, a server that is killed
+  // afterwards starts above the stamp.
   template <class Step>
   [[gnu::always_inline]] stamp take(sequence& from, stamp now, Step next_step) {
     const sequence_step step =
@@ -545,8 +545,8 @@ struct session {
   // reading of the clock, which is returned, so that the stamp is not below the bound.
   stamp announce_stamps(stamp now) {
     const bool in_session_order = sequence_in_use == &own_sequence;
-    // Before the announcement too, and the bound comes from the reading that decided. Otherwise it could be below
-    // earlier watermarks: from before a restart of the server, or of the sequence.
+    // Before the announcement too: otherwise the bound could be below watermarks from before a restart of the server.
+    // It comes from the reading that decided, so that it is not lower than it must be.
     if (in_session_order) now = follow_server(now);
     const stamp last = sequence_in_use->last.load(std::memory_order_relaxed);
     if (!in_session_order && step_sequence(last, now).restarted) now = World::clock();
@@ -564,8 +564,8 @@ struct session {
   // The least that the next stamp can be.
   static stamp lowest_next(stamp last, stamp now) { return follows(last, now) ? std::max(now, last + 1) : now; }
 
-  // A live bound in the slot that is less stays. The bounds of a leader and its parallel workers share a slot, because
-  // the leader's transaction inserts the ids and outlives the workers.
+  // If the slot has a live bound that is less, it stays. The bounds of a leader and its parallel workers share a slot,
+  // because the leader's transaction inserts the ids and outlives the workers.
   void announce(stamp bound) {
     const int slot = World::slot();
     atomic<announcement>& shared = World::announced(slot);

@@ -5,6 +5,7 @@
 // id. So no plan contains a copy.
 #include "time_indexes.hpp"
 
+#include <bit>
 #include <cstring>
 
 #include "time_calls.hpp"
@@ -123,8 +124,9 @@ void estimate_cost(PlannerInfo* root, IndexPath* path, double loop_count, Cost* 
     *correlation = *pages = 0;
     return;
   }
-  reinterpret_cast<amcostestimate_function>(index->real->amcostestimate)(root, path, loop_count, startup, total,
-                                                                         selectivity, correlation, pages);
+  // The type of the member differs among versions.
+  const auto cost = std::bit_cast<amcostestimate_function>(index->real->amcostestimate);
+  cost(root, path, loop_count, startup, total, selectivity, correlation, pages);
 }
 
 // ---- copies --------------------------------------------------------------------------------------------------------
@@ -172,7 +174,7 @@ IndexOptInfo* by_time(IndexOptInfo* real, int position, Node* time, bool searche
   seen.hypothetical = true;  // the planner does not look into it
   // Bitmaps have no order, and would be planned a second time.
   seen.amhasgetbitmap = searched && real->amhasgetbitmap;
-  seen.amcostestimate = reinterpret_cast<decltype(seen.amcostestimate)>(estimate_cost);
+  seen.amcostestimate = std::bit_cast<decltype(seen.amcostestimate)>(&estimate_cost);
   return &seen;
 }
 
