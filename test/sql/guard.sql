@@ -82,6 +82,10 @@ CREATE TABLE hot_events (id uuid DEFAULT hot_uuid(7));
 CREATE TRIGGER guard AFTER INSERT ON hot_events FOR EACH ROW EXECUTE FUNCTION hot_guard('id', '2 seconds');
 INSERT INTO hot_events DEFAULT VALUES;
 INSERT INTO hot_events VALUES (NULL), (hot_uuid(-1));
+CREATE TRIGGER guard_update AFTER UPDATE ON hot_events FOR EACH ROW EXECUTE FUNCTION hot_guard('id');
+SELECT outcome('UPDATE hot_events SET id = hot_uuid(1, now() - interval ''1 second'') WHERE id IS NULL') LIKE '23514%'
+    AS set_late,
+       outcome('UPDATE hot_events SET id = NULL WHERE id IS NULL') AS kept;
 SELECT outcome('INSERT INTO hot_events VALUES (hot_uuid(1, clock_timestamp() - interval ''1 second''))') AS late,
        outcome('INSERT INTO hot_events VALUES (hot_uuid(1, clock_timestamp() - interval ''3 seconds''))') AS too_late,
        outcome('INSERT INTO hot_events VALUES (hot_uuid(1, clock_timestamp() + interval ''2 days''))') AS too_early,

@@ -71,6 +71,32 @@ is($err, '', 'an expression in DO counts what it sees');
 ($out, $err) = overtaken('DO $$ BEGIN PERFORM 1; ASSERT count_below(\'wrapper_with_query\') = ' . $rows . '; END $$');
 like($err, $node->pg_version->major < 19 ? qr/^error 25000/ : qr/^$/,
 	'no query uses a watermark newer than its snapshot');
+# An expression that is IMMUTABLE has the snapshot of the command, so the error tells how to declare its function.
+$node->safe_psql('postgres', <<'SQL');
+CREATE FUNCTION name_of(n int) RETURNS text LANGUAGE plpgsql IMMUTABLE AS
+$$ BEGIN RETURN (SELECT relname FROM pg_class WHERE oid = n); END $$;
+CREATE PROCEDURE work() LANGUAGE plpgsql AS $$
+DECLARE
+    each record;
+    name text;
+BEGIN
+    PERFORM pg_advisory_xact_lock_shared(1);
+    FOR each IN SELECT * FROM events WHERE id < comb_watermark() LOOP name := name_of(each.n); END LOOP;
+END
+$$;
+SQL
+my $log = -s $node->logfile;
+$overtaken->close;
+$overtaken = Session->new($node->connstr('postgres'));
+($out, $err) = overtaken('CALL work()');
+like($err, qr/^error 25000/, 'a function that is declared IMMUTABLE, but reads a table, has an older snapshot');
+like(slurp_file($node->logfile, $log), qr/HINT: .*the one that contains this query.*function name_of\(integer\)/s,
+	'the error names the function');
+$node->safe_psql('postgres', 'ALTER FUNCTION name_of STABLE');
+$overtaken->close;
+$overtaken = Session->new($node->connstr('postgres'));
+($out, $err) = overtaken('CALL work()');
+is($err, '', 'and what it says helps');
 $overtaken->close;
 
 # A deferred trigger runs after its statement. The session loads the library only within the query of the trigger.
@@ -101,6 +127,143 @@ is($reader->query_safe('SELECT count(*) FROM feed'), $rows, 'an open cursor does
 is($reader->query_safe('FETCH 1 FROM c') =~ s/.*\|//r, $first =~ s/.*\|//r, 'a cursor keeps its watermark');
 $reader->query_safe('COMMIT');
 
+# However a cursor is read, it has one answer. The watermark is held back when its first two rows are read. Then comes
+# a row below the next watermark, and an old one comes again, because it was updated.
+$node->safe_psql('postgres', <<'SQL');
+CREATE FUNCTION rest(c refcursor, most int, OUT name text, OUT w uuid) RETURNS SETOF record LANGUAGE plpgsql AS
+$$ BEGIN FOR i IN 1..most LOOP FETCH c INTO name, w; EXIT WHEN NOT FOUND; RETURN NEXT; END LOOP; END $$;
+CREATE TABLE named (id uuid DEFAULT comb_uuid(), name text);
+SQL
+my $again = 'DO $$ BEGIN FOR i IN 1..20 LOOP PERFORM comb_watermark() FROM named; END LOOP; END $$';
+my %reading = (
+	'fetched, then read in a function' => [ 'FETCH 2 FROM c', q{SELECT * FROM rest('c', 9)} ],
+	'read in a function, then fetched' => [ q{SELECT * FROM rest('c', 2)}, 'FETCH ALL FROM c' ],
+	'fetched, with other answers between' => [ 'FETCH 2 FROM c', "$again; FETCH ALL FROM c" ]);
+for my $how (sort keys %reading)
+{
+	$node->safe_psql('postgres', q{TRUNCATE named; INSERT INTO named (name) VALUES ('old 1'), ('old 2')});
+	$writer->query_safe('BEGIN; SELECT comb_uuid()');
+	$node->safe_psql('postgres', q{INSERT INTO named (name) VALUES ('A')});
+	$node->safe_psql('postgres', q{UPDATE named SET name = 'old 2, updated' WHERE name = 'old 2'});
+	$node->safe_psql('postgres', q{INSERT INTO named (name) VALUES ('B')});
+	$reader->query_safe('BEGIN; DECLARE c CURSOR FOR SELECT name, comb_watermark() FROM named WHERE id < comb_watermark()');
+	my $read = $reader->query_safe($reading{$how}[0]);
+	$writer->query_safe('ROLLBACK');
+	$read .= "\n" . $reader->query_safe($reading{$how}[1]);
+	$reader->query_safe('COMMIT');
+	is(join(', ', $read =~ /^(.+)\|/mg), 'old 1, old 2, updated', "a cursor has one answer: $how");
+}
+
+# A cursor that is older than one that has an answer already cannot use that answer.
+$reader->query_safe(<<'SQL');
+BEGIN;
+DECLARE old CURSOR FOR SELECT count(*) FROM named, rest('young', 9) AS r WHERE id < r.w;
+SQL
+$node->safe_psql('postgres', q{INSERT INTO named (name) VALUES ('C')});
+$reader->query_safe('DECLARE young CURSOR FOR SELECT name, comb_watermark() FROM named; FETCH 1 FROM young');
+$reader->query('FETCH ALL FROM old');
+like($reader->{stderr}, qr/Declare the cursor before the query/, 'no cursor reads an answer that is newer than itself');
+$reader->{stderr} = '';
+$reader->query('ROLLBACK');
+
+# A loop over a query, whose body asks as well.
+$node->safe_psql('postgres', 'TRUNCATE named; INSERT INTO named (name) SELECT i FROM generate_series(1, 200) AS i');
+is($reader->query_safe(<<'SQL'), 1, 'a loop over a query has one answer');
+CREATE TEMP TABLE answers (w uuid);
+DO $$ DECLARE each record; BEGIN
+FOR each IN SELECT comb_watermark() AS w FROM named LOOP
+INSERT INTO answers VALUES (each.w);
+PERFORM comb_watermark() FROM named;
+END LOOP; END $$;
+SELECT count(DISTINCT w) FROM answers;
+SQL
+
+# ---- queries that fail -----------------------------------------------------------------------------------------------
+
+# A query that has failed neither keeps the watermark nor leaves anything behind, in a savepoint or caught.
+$node->safe_psql('postgres', <<'SQL');
+CREATE FUNCTION share_of(total int) RETURNS int LANGUAGE sql AS 'SELECT 1; SELECT 1 / total';
+CREATE FUNCTION caught() RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    share int;
+BEGIN
+    share := share_of(0);
+    RETURN share;
+EXCEPTION WHEN division_by_zero THEN
+    RETURN 'caught';
+END
+$$;
+SQL
+my %failure = (
+	'a cursor in a savepoint' => <<'SQL',
+DECLARE c CURSOR FOR SELECT 1 / (n - 3) FROM generate_series(1, 5) AS n;
+FETCH 2 FROM c;
+SAVEPOINT s;
+FETCH 2 FROM c;
+ROLLBACK TO s;
+SQL
+	'a function whose error is caught' => 'SELECT caught();');
+for my $how (sort keys %failure)
+{
+	$reader->query_safe('BEGIN');
+	$reader->query($failure{$how});
+	$reader->{stderr} = '';
+	$node->safe_psql('postgres', 'INSERT INTO events (n) VALUES (' . ++$rows . ')');
+	is($reader->query_safe('SELECT count(*) FROM feed'), $rows, "the watermark moves on after the error of $how");
+	$reader->query_safe("SAVEPOINT a; INSERT INTO named (name) VALUES ('$_'); DELETE FROM named WHERE name = '$_'")
+	  for 1 .. 100;
+	is($reader->query_safe('SELECT count(*) FROM feed'), $rows, 'and nothing reads what the query has left');
+	$reader->query_safe('COMMIT');
+}
+
+# Open cursors cost other queries nothing.
+my $calls = 'SELECT count(share_of(n)) FROM generate_series(1, 5000) AS n';
+$reader->query_safe(<<'SQL');
+CREATE FUNCTION open_cursors() RETURNS void LANGUAGE plpgsql AS
+$$ DECLARE c refcursor; BEGIN FOR i IN 1..2000 LOOP c := NULL; OPEN c FOR SELECT i; END LOOP; END $$;
+SQL
+my %time;
+for my $round (1 .. 3)
+{
+	for my $cursors ('', 'SELECT open_cursors()')
+	{
+		$reader->query_safe("BEGIN; $cursors");
+		my $time = $reader->query_safe(<<"SQL") =~ s/.*\n//sr;
+SELECT clock_timestamp() AS begun \\gset
+$calls;
+SELECT extract(epoch FROM clock_timestamp() - :'begun');
+SQL
+		$reader->query_safe('COMMIT');
+		$time{$cursors} = $time if $time < ($time{$cursors} // 1e9);
+	}
+}
+cmp_ok($time{'SELECT open_cursors()'}, '<', 4 * $time{''}, '2,000 open cursors do not slow down other queries');
+
+# ---- commands --------------------------------------------------------------------------------------------------------
+
+# The first use in a session without comb is in DO. Other sessions insert a row before each query.
+$node->safe_psql('postgres', <<'SQL');
+CREATE EXTENSION dblink;
+CREATE TABLE counts (n int, events bigint);
+SQL
+my $connection = $node->connstr('postgres') =~ s/'/''/gr;
+$node->safe_psql('postgres', <<"SQL");
+DO \$\$ BEGIN FOR i IN 1..4 LOOP
+PERFORM dblink_exec('$connection', 'INSERT INTO events (n) VALUES (0)');
+INSERT INTO counts SELECT i, count(*) FROM events WHERE id < (SELECT comb_watermark());
+END LOOP; END \$\$;
+SQL
+is( $node->safe_psql('postgres', "SELECT string_agg((events - $rows)::text, ' ' ORDER BY n) FROM counts"),
+	'1 2 3 4', 'the first use in DO finds the rows of other sessions');
+$node->safe_psql('postgres', 'DELETE FROM events WHERE n = 0');
+
+# A default is evaluated for each row of COPY, which is one statement.
+is($node->safe_psql('postgres', <<'SQL'), 1, 'all rows of a COPY get the same watermark');
+CREATE TABLE copied (n int, below uuid DEFAULT comb_watermark());
+COPY copied (n) FROM PROGRAM 'seq 1 2000';
+SELECT count(DISTINCT below) FROM copied;
+SQL
+
 # ---- snapshots from elsewhere ----------------------------------------------------------------------------------------
 
 # An imported snapshot: the rows of transactions that ended since are not below its watermark.
@@ -117,13 +280,52 @@ is($node->safe_psql('postgres', "SELECT count(*) FROM events WHERE id < '$below'
 	$rows - 1, 'nor is the row below the watermark of that snapshot');
 $session{lock}->query_safe('COMMIT');
 
-# Which transactions a snapshot of a replication slot sees is not told by its list.
-my $replication = $node->connstr('postgres') . ' replication=database';
-($out, $err) = run_command([
-		'psql', '-XAtq', '-d', $replication, '-c', 'SELECT comb_uuid()', '-c',
-		'BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY', '-c',
-		'CREATE_REPLICATION_SLOT s TEMPORARY LOGICAL pgoutput USE_SNAPSHOT', '-c', 'SELECT comb_watermark()' ]);
-like($out, qr/^\Q$nil\E$/m, 'the snapshot of a replication slot has no watermark');
+# The snapshot of a replication slot lists what the WAL does not show as committed. A commit that waits for a standby is
+# running for the others meanwhile. While A, and then B, keep the slot waiting, T commits and waits; U is committed
+# after the slot's snapshot, and is not below the watermark there.
+$node->append_conf('postgresql.conf', "synchronous_standby_names = 'none'\nsynchronous_commit = local");
+$node->reload;
+my $is_blocked = sub { return "EXISTS (SELECT FROM pg_stat_activity WHERE pg_blocking_pids(pid) = '{$_[0]}')" };
+my $is_known;
+until ($is_known)
+{
+	my %of_slot = map { $_ => Session->new($node->connstr('postgres')) } qw(A B T U);
+	my %pid = map { $_ => $of_slot{$_}->rows('SELECT pg_backend_pid()') } keys %of_slot;
+	my $slot = Session->new($node->connstr('postgres') . ' replication=database');
+	$of_slot{A}->rows('BEGIN; SELECT pg_current_xact_id()');
+	$slot->send('CREATE_REPLICATION_SLOT s TEMPORARY LOGICAL pgoutput EXPORT_SNAPSHOT');
+	$node->poll_query_until('postgres', 'SELECT ' . $is_blocked->($pid{A}));
+	$of_slot{B}->rows('BEGIN; SELECT pg_current_xact_id()');
+	$of_slot{A}->rows('COMMIT');
+	$node->poll_query_until('postgres', 'SELECT ' . $is_blocked->($pid{B}));
+	$of_slot{U}->rows('BEGIN; INSERT INTO events (n) VALUES (' . ++$rows . ')');
+	$of_slot{T}->rows('BEGIN; SET LOCAL synchronous_commit = on; INSERT INTO orders VALUES (2)');
+	$of_slot{T}->send('COMMIT');
+	$node->poll_query_until('postgres', q{SELECT EXISTS (SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep')});
+	$of_slot{B}->rows('COMMIT');
+	# On a busy machine, the slot may wait for T as well. Then all begin again.
+	my $is_made = 'EXISTS (SELECT FROM pg_replication_slots WHERE confirmed_flush_lsn IS NOT NULL)';
+	$node->poll_query_until('postgres', "SELECT $is_made OR " . $is_blocked->($pid{T}));
+	if ($is_known = $node->safe_psql('postgres', "SELECT $is_made") eq 't')
+	{
+		my ($exported) = ($slot->receive)[1] =~ /\|([0-9A-F-]+)\|pgoutput/;
+		$of_slot{U}->rows('COMMIT');
+		$node->safe_psql('postgres', 'SELECT comb_watermark()') for 1 .. 2;
+		$reader->query_safe("BEGIN ISOLATION LEVEL REPEATABLE READ; SET TRANSACTION SNAPSHOT '$exported'");
+		$below = $reader->query_safe('SELECT comb_watermark()');
+		my $seen = $reader->query_safe("SELECT count(*) FROM events WHERE id < '$below'");
+		$reader->query_safe('COMMIT');
+		is($node->safe_psql('postgres', "SELECT count(*) FROM events WHERE id < '$below'"),
+			$seen, 'the snapshot of a replication slot sees all rows below its watermark');
+		isnt($below, $nil, 'which is known');
+	}
+	$node->safe_psql('postgres', q{SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'});
+	$of_slot{T}->receive;
+	$of_slot{U}->rows('COMMIT');
+	$_->close for $slot, values %of_slot;
+}
+$node->safe_psql('postgres', q{ALTER SYSTEM SET synchronous_standby_names = ''});
+$node->reload;
 
 # A prepared transaction holds the watermark back, and no longer once it has ended.
 $writer->query_safe('BEGIN; INSERT INTO events (n) VALUES (' . ++$rows . q{); PREPARE TRANSACTION 'waiting'});
@@ -138,8 +340,8 @@ my $standby = PostgreSQL::Test::Cluster->new('standby');
 $standby->init_from_backup($node, 'copy', has_streaming => 1);
 $standby->start;
 $node->wait_for_catchup($standby);
-my ($status, $stdout, $stderr) = $standby->psql('postgres', 'SELECT count(*) FROM feed');
-like($stderr, qr/recovery is in progress.*Store the watermark in a row/s, 'on a standby, an error tells what to do');
+my ($status, $stdout, $stderr) = $standby->psql('postgres', "\\set VERBOSITY verbose\nSELECT count(*) FROM feed");
+like($stderr, qr/55000: recovery is in progress.*Store the watermark in a row/s, 'on a standby, an error tells what to do');
 my $old = $standby->background_psql('postgres');
 $old->query_safe('SELECT comb_uuid()');
 $old->query_safe('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM events');

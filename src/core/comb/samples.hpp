@@ -12,9 +12,9 @@
 // age only.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 
 #include "generator.hpp"
 
@@ -31,12 +31,8 @@ struct extent {
 
 // The number of running transactions of a snapshot, from its list, which is sorted. The list has a transaction twice
 // that was just being prepared, and lacks that of the snapshot's own process.
-//
-// The sort is Shell's, because std::sort() would add symbols to those that the library exports.
 inline std::uint32_t count_running(std::uint32_t* list, std::size_t count, bool is_own_running) {
-  for (std::size_t gap = count / 2; gap > 0; gap /= 2)
-    for (std::size_t i = gap; i < count; ++i)
-      for (std::size_t j = i; j >= gap && list[j - gap] > list[j]; j -= gap) std::swap(list[j - gap], list[j]);
+  std::sort(list, list + count);
   std::uint32_t running = is_own_running;
   for (std::size_t i = 0; i < count; ++i) running += i == 0 || list[i] != list[i - 1];
   return running;

@@ -1,13 +1,13 @@
 // The watermark of a statement: which snapshot it has to be right for.
 //
-// A call uses the snapshot of the statement that contains it. But its result can be used in a statement around it, with
-// an older snapshot: functions that are VOLATILE take newer snapshots than the statement that calls them. So the
-// watermark has to be right for the oldest snapshot of all queries that are running around the call, and that query
-// keeps the answer: all calls in it get the same one, also a call for each row.
+// A call uses the snapshot of the query that contains it. But its result can be used in a query around that one, with
+// an older snapshot: functions that are VOLATILE take newer snapshots than the query that calls them. So an answer is
+// right for the oldest snapshot of all queries that run around the call. Each of these queries keeps the answer, so all
+// calls in it get the same one: for each row, in functions, and between two fetches of a cursor.
 //
-// A hook is called when a query starts, and its memory context calls back when the query ends, by an error as well. A
-// cursor that is not being fetched from is not around a call. A cursor that was opened within another query, and
-// outlives it, keeps the answer of that query.
+// A query runs while the executor starts it, fetches from it or finishes it. Hooks around these three calls keep a list
+// of the queries that run. Its entries are on the stack of the process, so an error takes them off, too. A cursor
+// between two fetches is not in the list. What a query keeps is in its memory, and ends with that.
 //
 // Not every snapshot belongs to a query. In DO and CALL, and in the arguments of EXECUTE, an expression is evaluated
 // without one. Then the snapshot of the command counts as well. If a query starts later with an older snapshot than
@@ -22,155 +22,236 @@ namespace comb::pg {
 
 namespace {
 
-struct running_query {
-  running_query* before;  // started before this one
-  QueryDesc* query;
-  Portal portal;
+// A watermark, and a snapshot that it is right for.
+struct answer {
   reach sees;
-  running_query* oldest;  // of the queries around it and itself
-  bool is_answered;
-  stamp answer;
-  MemoryContextCallback ended;
+  stamp watermark;
+};
 
-  // A cursor between two fetches, with what functions in it have left open.
-  bool is_idle() const { return portal != nullptr && portal->status == PORTAL_READY; }
+struct running_query {
+  running_query* around;
+  const QueryDesc* query;
+  bool is_answered;
+  stamp watermark;
 };
 
 running_query* newest_query = nullptr;
 
-// The last answer of a transaction, and the snapshot that it is right for.
-struct {
+// ---- what queries keep
+// -----------------------------------------------------------------------------------------------
+
+// In the memory of the query, and in a list of those of all queries that have asked and have not ended.
+struct kept_answer {
+  kept_answer* next;
+  kept_answer** link;  // which leads here
+  MemoryContext query;
+  answer given;
+  MemoryContextCallback ended;
+};
+
+kept_answer* kept_answers = nullptr;
+
+void forget(void* ended) {
+  const auto* kept = as<kept_answer>(ended);
+  Assert(*kept->link == kept);
+  *kept->link = kept->next;
+  if (kept->next != nullptr) kept->next->link = kept->link;
+}
+
+// A query has no memory before the executor has begun to start it.
+MemoryContext memory_of(const running_query& running) {
+  const EState* state = running.query->estate;
+  return state != nullptr ? state->es_query_cxt : nullptr;
+}
+
+const answer* find_kept(const running_query& running) {
+  for (const kept_answer* each = kept_answers; each != nullptr; each = each->next)
+    if (each->query == memory_of(running)) return &each->given;
+  return nullptr;
+}
+
+void keep(const running_query& running, const answer& given) {
+  const MemoryContext memory = memory_of(running);
+  if (memory == nullptr) return;
+  Assert(find_kept(running) == nullptr);
+  auto* kept = static_cast<kept_answer*>(MemoryContextAlloc(memory, sizeof(kept_answer)));
+  *kept = {kept_answers, &kept_answers, memory, given, {forget, kept, nullptr}};
+  if (kept->next != nullptr) kept->next->link = &kept->next;
+  kept_answers = kept;
+  MemoryContextRegisterResetCallback(memory, &kept->ended);
+}
+
+// ---- which snapshot
+// --------------------------------------------------------------------------------------------------
+
+// A transaction, within one message of the client. No query runs on from one message to the next.
+struct moment {
   LocalTransactionId transaction = InvalidLocalTransactionId;
-  reach sees;
-  stamp watermark{};
-} last;
+  TimestampTz message = 0;
 
-// The transaction in which the library was loaded, if it may have been loaded within a query that the hook has not
-// seen.
-LocalTransactionId loaded_in = InvalidLocalTransactionId;
+  bool operator==(const moment&) const = default;
+};
 
-ExecutorStart_hook_type next_start = nullptr;
+moment present() { return {server_world::transaction(), GetCurrentStatementStartTimestamp()}; }
 
-// The oldest of the queries that run now, and of those that they were started in.
-running_query* oldest_running() {
-  running_query* oldest = nullptr;
-  for (running_query* each = newest_query; each != nullptr; each = each->before)
-    if (!each->is_idle() && (oldest == nullptr || is_older(each->oldest->sees, oldest->sees))) oldest = each->oldest;
+// When the library was loaded, if that may have been within a query that the hooks have not seen.
+moment loaded_in;
+
+bool may_be_in_unseen_query() { return loaded_in == present(); }
+
+// The oldest snapshot of a query, of those around it, and of those that the hooks have not seen, which can have any
+// snapshot that this process still uses.
+reach oldest_of(const running_query* running) {
+  reach oldest = reach_of(*running->query->snapshot);
+  const auto consider = [&oldest](const reach& sees) {
+    if (is_older(sees, oldest)) oldest = sees;
+  };
+  for (const running_query* each = running->around; each != nullptr; each = each->around)
+    consider(reach_of(*each->query->snapshot));
+  if (may_be_in_unseen_query()) consider(reach_of_oldest());
   return oldest;
 }
 
-// Takes a query off the list. Those that refer to it refer to `heir` from then on, or keep its answer.
-void take_off(running_query* gone, running_query* heir) {
-  for (running_query** link = &newest_query; *link != nullptr;) {
-    running_query* each = *link;
-    if (each == gone) {
-      *link = each->before;
-      continue;
-    }
-    if (each->oldest == gone) {
-      each->oldest = heir != nullptr ? heir : each;
-      each->is_answered = gone->is_answered;
-      each->answer = gone->answer;
-    }
-    link = &each->before;
-  }
-}
-
-void end_query(void* ended) { take_off(as<running_query>(ended), nullptr); }
-
-void check_order(const QueryDesc* query) {
-  if (last.transaction != server_world::transaction() || IsolationUsesXactSnapshot()) return;
-  const reach sees = reach_of(*query->snapshot);
-  if (!is_older(sees, last.sees)) return;
-  const running_query* around = oldest_running();
-  if (around != nullptr && !is_older(sees, around->sees)) return;
-  ereport(ERROR, errcode(ERRCODE_INVALID_TRANSACTION_STATE),
-          errmsg("the watermark is newer than the snapshot of the query"),
-          errdetail("A function that is not declared STABLE has called comb_watermark(), with a newer snapshot. The "
-                    "query could miss rows below the watermark."),
-          errhint("Declare the function that calls comb_watermark() STABLE."));
-}
-
-void standard_start(QueryDesc* query, int flags) {
-  if (next_start != nullptr)
-    next_start(query, flags);
-  else
-    standard_ExecutorStart(query, flags);
-}
-
-// The start of a query calls functions, too, to find the partitions that the query reads. The memory context of the
-// query exists only afterwards, so the entry in the list moves there.
-void start_query(QueryDesc* query, int flags) {
-  if (query->snapshot == nullptr || IsParallelWorker()) return standard_start(query, flags);
-  const reach sees = rough_reach_of(*query->snapshot);
-  check_order(query);
-
-  running_query* around = oldest_running();
-  running_query starting = {newest_query, query, ActivePortal, sees, nullptr, false, {}, {}};
-  starting.oldest = around != nullptr && !is_older(sees, around->sees) ? around : &starting;
-  newest_query = &starting;
-  PG_TRY();
-  { standard_start(query, flags); }
-  PG_CATCH();
-  {
-    end_query(&starting);
-    PG_RE_THROW();
-  }
-  PG_END_TRY();
-
-  const MemoryContext context = query->estate->es_query_cxt;
-  auto* started = static_cast<running_query*>(MemoryContextAlloc(context, sizeof(running_query)));
-  take_off(&starting, started);
-  *started = starting;
-  started->before = newest_query;
-  if (starting.oldest == &starting) started->oldest = started;
-  started->ended = {end_query, started, nullptr};
-  newest_query = started;
-  MemoryContextRegisterResetCallback(context, &started->ended);
-}
-
-stamp find_watermark(const reach& sees) {
-  const stamp watermark = this_session.watermark_for(extent_of(sees));
-  last = {server_world::transaction(), sees, watermark};
-  return watermark;
-}
-
-// If the library was loaded within a query, other queries around the call may have any of the snapshots that this
-// process still uses. Those of a statement have the same oldest one.
-stamp watermark_after_loading() {
-  const reach sees = reach_of_oldest();
-  return last.transaction == loaded_in && last.sees == sees ? last.watermark : find_watermark(sees);
-}
-
 reach reach_outside_queries() {
+  if (may_be_in_unseen_query()) return reach_of_oldest();
   const reach sees = reach_of(*GetActiveSnapshot());
   if (ActivePortal == nullptr || ActivePortal->portalSnapshot == nullptr) return sees;
   const reach of_command = reach_of(*ActivePortal->portalSnapshot);
   return is_older(of_command, sees) ? of_command : sees;
 }
 
+// ---- answers
+// ---------------------------------------------------------------------------------------------------------
+
+// The newest snapshot that an answer of a transaction is right for.
+struct {
+  LocalTransactionId transaction = InvalidLocalTransactionId;
+  reach sees;
+} newest_answer;
+
+[[noreturn]] void refuse(const char* hint) {
+  ereport(
+      ERROR, errcode(ERRCODE_INVALID_TRANSACTION_STATE),
+      errmsg("the watermark is newer than the snapshot of the query"),
+      errdetail("comb_watermark() was called with a newer snapshot before, in the same transaction. This query could "
+                "miss rows below that watermark."),
+      errhint("%s", hint));
+}
+
+answer find_answer(const reach& sees) {
+  const LocalTransactionId transaction = server_world::transaction();
+  if (newest_answer.transaction != transaction || is_older(newest_answer.sees, sees))
+    newest_answer = {transaction, sees};
+  return {sees, this_session.watermark_for(extent_of(sees))};
+}
+
+// The answer to calls outside of the queries that are known, which have nothing that could keep it. A command has one
+// for each snapshot.
+answer answer_of_command(const reach& sees) {
+  static struct {
+    moment asked;
+    answer given{};
+  } last;
+  if (last.asked != present() || last.given.sees != sees) last = {present(), find_answer(sees)};
+  return last.given;
+}
+
+// The answer to a call in the newest query, which is kept there, and in the queries around it that have none.
+//
+// If one of these has an answer, a call within it gets the same. That of a cursor that was fetched from before can be
+// too new for a query that reads the cursor in a function. Then no answer is right for both.
+answer answer_in_queries() {
+  const running_query* holder = newest_query;
+  const answer* kept = nullptr;
+  while (holder != nullptr && (kept = find_kept(*holder)) == nullptr) holder = holder->around;
+  if (kept != nullptr && is_older(oldest_of(holder), kept->sees))
+    refuse("Declare the cursor before the query that reads it in a function.");
+
+  const reach oldest = oldest_of(newest_query);
+  const bool is_right = kept != nullptr && !is_older(oldest, kept->sees);
+  const answer given = is_right ? *kept : may_be_in_unseen_query() ? answer_of_command(oldest) : find_answer(oldest);
+  for (const running_query* each = newest_query; each != holder; each = each->around) keep(*each, given);
+  return given;
+}
+
+// ---- the hooks
+// -------------------------------------------------------------------------------------------------------
+
+ExecutorStart_hook_type next_start = nullptr;
+ExecutorRun_hook_type next_run = nullptr;
+ExecutorFinish_hook_type next_finish = nullptr;
+
+// Workers are not asked, and a query without a snapshot is that of a utility command.
+bool counts(const QueryDesc* query) { return query->snapshot != nullptr && !IsParallelWorker(); }
+
+// Lists a query while `call` runs.
+template <class Call>
+void run(const QueryDesc* query, Call call) {
+  if (!counts(query)) return call();
+  running_query running = {newest_query, query, false, {}};
+  newest_query = &running;
+  PG_TRY();
+  { call(); }
+  PG_FINALLY();
+  { newest_query = running.around; }
+  PG_END_TRY();
+}
+
+void check_order(const QueryDesc* query) {
+  if (newest_answer.transaction != server_world::transaction() || !counts(query) || IsolationUsesXactSnapshot()) return;
+  const reach sees = reach_of(*query->snapshot);
+  if (!is_older(sees, newest_answer.sees)) return;
+  if (newest_query == nullptr || is_older(sees, oldest_of(newest_query)))
+    refuse(
+        "Declare the function that calls comb_watermark() STABLE, and the one that contains this query, if it is "
+        "IMMUTABLE.");
+}
+
+void start_query(QueryDesc* query, int flags) {
+  check_order(query);
+  run(query, [=] { (next_start != nullptr ? next_start : standard_ExecutorStart)(query, flags); });
+}
+
+// Up to PostgreSQL 17, there is one more argument.
+template <class... More>
+void run_query(QueryDesc* query, ScanDirection direction, std::uint64_t count, More... more) {
+  run(query, [=] { (next_run != nullptr ? next_run : standard_ExecutorRun)(query, direction, count, more...); });
+}
+
+void finish_query(QueryDesc* query) {
+  run(query, [=] { (next_finish != nullptr ? next_finish : standard_ExecutorFinish)(query); });
+}
+
+// Whether a command is running that is not a query, such as DO, and within it no query that has a snapshot of its own.
+bool is_in_command_alone() {
+  return ActivePortal->strategy == PORTAL_MULTI_QUERY && ActivePortal->portalSnapshot != nullptr &&
+         ActivePortal->portalSnapshot == GetActiveSnapshot();
+}
+
 }  // namespace
 
 stamp statement_watermark() {
-  if (loaded_in == server_world::transaction()) return watermark_after_loading();
-  running_query* around = oldest_running();
-  if (around == nullptr) return find_watermark(reach_outside_queries());
-  if (!around->is_answered) {
-    around->answer = find_watermark(reach_of(*around->query->snapshot));
-    around->is_answered = true;
+  Assert(ActiveSnapshotSet() && !IsParallelWorker());
+  if (newest_query == nullptr) return answer_of_command(reach_outside_queries()).watermark;
+  if (!newest_query->is_answered) {
+    newest_query->watermark = answer_in_queries().watermark;
+    newest_query->is_answered = true;
   }
-  return around->answer;
+  return newest_query->watermark;
 }
 
 void init_statement() {
   next_start = ExecutorStart_hook;
   ExecutorStart_hook = start_query;
+  next_run = ExecutorRun_hook;
+  ExecutorRun_hook = run_query;
+  next_finish = ExecutorFinish_hook;
+  ExecutorFinish_hook = finish_query;
   // The planner loads the library before the query starts, except for calls within functions. Deferred triggers, and
   // those of a subscription's worker, run without a portal.
+  if (!IsTransactionState()) return;
   const bool is_in_trigger = DatumGetInt32(DirectFunctionCall1(pg_trigger_depth, Datum{0})) > 0;
-  const bool may_be_in_query =
-      IsTransactionState() && (is_in_trigger || ActivePortal != nullptr || !ThereAreNoReadyPortals());
-  if (may_be_in_query) loaded_in = server_world::transaction();
+  if (is_in_trigger || (ActivePortal != nullptr && !is_in_command_alone())) loaded_in = present();
 }
 
 }  // namespace comb::pg

@@ -110,7 +110,7 @@ COMB_FUNCTION(comb_watermark_holders) {
     tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
   };
 
-  auto* holders = static_cast<holder*>(palloc(sizeof(holder) * static_cast<std::size_t>(MaxBackends)));
+  auto* holders = static_cast<holder*>(palloc(sizeof(holder) * static_cast<std::size_t>(server_world::slots())));
   int count = 0;
   this_session.each_announcement(max_stamp, [&](announcement announced, int slot) {
     holders[count++] = {process_id(GetPGProcByNumber(slot)), bound_of(announced)};
@@ -122,7 +122,8 @@ COMB_FUNCTION(comb_watermark_holders) {
   this_session.each_prepared([&](TransactionId transaction, stamp bound) {
     // Read after the locks: a transaction that was committed or rolled back meanwhile has no row.
     if (prepared == nullptr) {
-      SPI_execute("SELECT transaction, gid FROM pg_catalog.pg_prepared_xacts", true, 0);
+      const int result = SPI_execute("SELECT transaction, gid FROM pg_catalog.pg_prepared_xacts", true, 0);
+      if (result != SPI_OK_SELECT) elog(ERROR, "SPI_execute failed: %s", SPI_result_code_string(result));
       prepared = SPI_tuptable;
     }
     for (std::uint64_t i = 0; i < prepared->numvals; ++i) {

@@ -23,18 +23,14 @@ static std::uint32_t running_in(const SnapshotData& snapshot) {
   return running;
 }
 
-static bool has_list(const SnapshotData& snapshot) {
-  const bool is_of_slot = am_walsender && IsolationUsesXactSnapshot();
-  return snapshot.snapshot_type == SNAPSHOT_MVCC && !snapshot.takenDuringRecovery && !is_of_slot;
-}
-
-reach rough_reach_of(const SnapshotData& snapshot) {
-  if (!has_list(snapshot)) return {};
-  return {snapshot.xmax, snapshot.xcnt + is_own_running(snapshot.xmax)};
-}
+// A snapshot that was imported from CREATE_REPLICATION_SLOT lists what the WAL does not show as committed. The server
+// sees such a transaction as running for longer, for example while its commit waits for a standby. So the number does
+// not tell how far the snapshot sees. Nothing distinguishes it from others of a transaction that keeps its snapshot.
+static bool may_be_of_slot() { return IsolationUsesXactSnapshot() && XLogLogicalInfoActive(); }
 
 reach reach_of(const SnapshotData& snapshot) {
-  if (!has_list(snapshot)) return {};
+  if (snapshot.snapshot_type != SNAPSHOT_MVCC || snapshot.takenDuringRecovery) return {};
+  if (may_be_of_slot()) return {snapshot.xmin, 0};
   return {snapshot.xmax, running_in(snapshot)};
 }
 

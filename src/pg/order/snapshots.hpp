@@ -21,12 +21,9 @@ inline bool is_older(const reach& one, const reach& other) {
   return TransactionIdPrecedes(one.end, other.end) || (one.end == other.end && one.running > other.running);
 }
 
-// Sees nothing where the list of running transactions is none: of a snapshot that is not of the usual type, was taken
-// during recovery, or comes from CREATE_REPLICATION_SLOT.
+// Sees nothing where the list of running transactions is none: of a snapshot that is not of the usual type, or was
+// taken during recovery. A snapshot that may be that of a replication slot sees what had ended before its xmin.
 reach reach_of(const SnapshotData& snapshot);
-
-// The same at once. A transaction that was just being prepared is listed twice, so the snapshot can seem older.
-reach rough_reach_of(const SnapshotData& snapshot);
 
 // What every snapshot sees that this process still uses.
 inline reach reach_of_oldest() { return {MyProc->xmin, 0}; }
