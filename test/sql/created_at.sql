@@ -417,6 +417,20 @@ DROP INDEX recent;
 CREATE INDEX by_time ON ONLY months (comb_timestamp(id));
 SELECT plan('SELECT * FROM months_v WHERE created_at >= now()') ~ 'boundary' AS replaced;
 DROP INDEX by_time;
+-- An index of a partition alone is used where the conditions imply its predicate.
+CREATE TABLE parted (id uuid, n int) PARTITION BY RANGE (n);
+CREATE TABLE parted_1 PARTITION OF parted FOR VALUES FROM (0) TO (1000) PARTITION BY RANGE (n);
+CREATE TABLE parted_2 PARTITION OF parted_1 FOR VALUES FROM (0) TO (1000);
+INSERT INTO parted SELECT comb_uuid(timestamptz '2026-11-01' + n * interval '1 hour'), n FROM generate_series(1, 999) n;
+CREATE INDEX recent ON parted_2 (n) WHERE comb_timestamp(id) >= '2026-11-20' AND comb_timestamp(id) IS NOT NULL;
+ANALYZE parted;
+SELECT at, plan(format('SELECT * FROM parted WHERE comb_timestamp(id) >= %L AND n = 700', at)) ~ 'recent' AS used
+FROM unnest('{2026-11-19, 2026-11-20, 2026-11-21}'::text[]) at;
+-- The table has such an index as well.
+CREATE INDEX early ON parted (n) WHERE comb_timestamp(id) < '2026-11-02';
+SELECT at, plan(format('SELECT * FROM parted WHERE comb_timestamp(id) >= %L AND n = 700', at)) ~ 'recent' AS used
+FROM unnest('{2026-11-19, 2026-11-20, 2026-11-21}'::text[]) at;
+DROP TABLE parted;
 CREATE TABLE by_time (id uuid) PARTITION BY RANGE (comb_timestamp(id));
 SELECT plan('SELECT * FROM by_time WHERE comb_timestamp(id) >= now()') ~ 'boundary' AS replaced;
 

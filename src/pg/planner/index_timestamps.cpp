@@ -29,10 +29,10 @@ table_planning_hook next_hook = nullptr;
 set_rel_pathlist_hook_type next_paths_hook = nullptr;
 create_upper_paths_hook_type next_upper_paths_hook = nullptr;
 
-// The query that is being planned, and the times in its conditions.
+// The query that is being planned, and its conditions.
 struct {
   const PlannerInfo* root;
-  List* times;
+  replaced_conditions conditions;
 } current;
 
 void forget(void*) { current = {}; }
@@ -61,7 +61,7 @@ void list_indexes(PlannerInfo* root, RelOptInfo* rel) {
     if (searched) list_statistics(rel, time, entry->relid);
   };
   ListCell* cell;
-  foreach (cell, current.times) list(as<Node>(lfirst(cell)), true);
+  foreach (cell, current.conditions.times) list(as<Node>(lfirst(cell)), true);
   foreach (cell, root->processed_tlist) {
     const auto* wanted = lfirst_node(TargetEntry, cell);
     if (wanted->ressortgroupref != 0 && may_be_call(root, as<Node>(wanted->expr))) list(as<Node>(wanted->expr), false);
@@ -72,9 +72,12 @@ void plan_table(PlannerInfo* root, RelOptInfo* rel) {
   if (!index_timestamps || rel->rtekind != RTE_RELATION) return;
   if (current.root != root) {
     call_at_end_of_planning(root, forget);
-    List* times = replace_conditions(root, rel->reloptkind == RELOPT_BASEREL ? static_cast<int>(rel->relid) : 0);
-    current = {root, times};
+    const int planned = rel->reloptkind == RELOPT_BASEREL ? static_cast<int>(rel->relid) : 0;
+    const replaced_conditions conditions = replace_conditions(root, planned);
+    current = {root, conditions};
   }
+  if (rel->top_parent_relids != nullptr && bms_is_subset(rel->top_parent_relids, current.conditions.tables))
+    replace_in_predicates(root, rel);
   list_indexes(root, rel);
 }
 

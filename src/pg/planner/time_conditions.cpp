@@ -17,7 +17,8 @@ namespace {
 // ---- tables that stay as they are ----------------------------------------------------------------------------------
 
 // A condition on id does not match an index or a partition key on comb_timestamp(id), or an index with a call in its
-// predicate. So a table that has one keeps its conditions.
+// predicate. So a table that has one keeps its conditions. An index of a partition alone does not count: its predicate
+// is replaced like the conditions.
 
 bool contains_call(Node* node, void*) {
   return node != nullptr && (read_call(node).callee != nullptr || visit_parts(node, contains_call));
@@ -273,7 +274,7 @@ bool may_be_call(const PlannerInfo* root, Node* node) {
   return entry->rtekind == RTE_SUBQUERY && entry->inh;
 }
 
-List* replace_conditions(PlannerInfo* root, int planned) {
+replaced_conditions replace_conditions(PlannerInfo* root, int planned) {
   replacing tables{root, planned};
   replace_in_join_tree(tables, as<Node>(root->parse->jointree));
   // Row-level security, and views with security_barrier that can be updated.
@@ -281,7 +282,17 @@ List* replace_conditions(PlannerInfo* root, int planned) {
   foreach (entry, root->parse->rtable)
     foreach (cell, lfirst_node(RangeTblEntry, entry)->securityQuals)
       lfirst(cell) = replace_quals(tables, as<Node>(lfirst(cell)));
-  return tables.times;
+  return {tables.times, bms_difference(tables.seen, tables.kept)};
+}
+
+void replace_in_predicates(PlannerInfo* root, RelOptInfo* partition) {
+  replacing tables{root, 0};
+  tables.seen = bms_make_singleton(static_cast<int>(partition->relid));
+  ListCell* cell;
+  foreach (cell, partition->indexlist) {
+    auto* index = lfirst_node(IndexOptInfo, cell);
+    index->indpred = replace_each(tables, index->indpred, AND_EXPR);
+  }
 }
 
 }  // namespace comb::pg
