@@ -2,6 +2,7 @@
 #include "comb/boundary.hpp"
 
 #include "datum.hpp"
+#include "functions.hpp"
 #include "postgres.hpp"
 #include "timestamptz.hpp"
 
@@ -17,9 +18,9 @@ struct range_bounds {
 
 range_bounds range_arg(FunctionCallInfo fcinfo, int n) {
   const RangeType* range = PG_GETARG_RANGE_P(n);
+  TypeCacheEntry* type = range_get_typcache(fcinfo, RangeTypeGetOid(range));
   range_bounds bounds;
-  range_deserialize(range_get_typcache(fcinfo, RangeTypeGetOid(range)), range, &bounds.lower, &bounds.upper,
-                    &bounds.empty);
+  range_deserialize(type, range, &bounds.lower, &bounds.upper, &bounds.empty);
   return bounds;
 }
 

@@ -2,6 +2,7 @@
 #include "comb/hot.hpp"
 #include "comb/timestamp.hpp"
 #include "datum.hpp"
+#include "functions.hpp"
 #include "postgres.hpp"
 #include "timestamptz.hpp"
 

@@ -1,8 +1,10 @@
 #include "function.hpp"
 
-extern "C" Datum comb_boundary_support(PG_FUNCTION_ARGS);
-
 namespace comb::pg {
+
+// Does nothing, but loads the library before the planner comes to the first condition of a session. The planner calls
+// it when it simplifies a call of a function that reads a time or of a boundary function.
+COMB_FUNCTION(comb_boundary_support) { PG_RETURN_DATUM(0); }
 
 namespace {
 
@@ -25,7 +27,7 @@ PGFunction code_of(Oid function) {
   if (place.function == function) return place.code;
   const unsigned before = times_forgotten;
   const Oid support = get_func_support(function);
-  const bool is_of_comb = OidIsValid(support) && look_up(support) == ::comb_boundary_support;
+  const bool is_of_comb = OidIsValid(support) && look_up(support) == comb_boundary_support;
   const PGFunction code = is_of_comb ? look_up(function) : nullptr;
   // The function may have changed between two looks into the catalog.
   if (times_forgotten == before) place = {function, code};

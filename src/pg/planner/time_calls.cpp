@@ -10,17 +10,8 @@
 #include "datum.hpp"
 #include "estimates.hpp"
 #include "function.hpp"
+#include "ids/functions.hpp"
 #include "timestamptz.hpp"
-
-extern "C" {
-Datum comb_timestamp(PG_FUNCTION_ARGS);
-Datum comb_boundary(PG_FUNCTION_ARGS);
-Datum comb_boundary_after(PG_FUNCTION_ARGS);
-Datum comb_lower_boundary(PG_FUNCTION_ARGS);
-Datum comb_upper_boundary(PG_FUNCTION_ARGS);
-Datum hot_timestamp(PG_FUNCTION_ARGS);
-Datum hot_boundary(PG_FUNCTION_ARGS);
-}
 
 namespace comb::pg {
 
@@ -38,10 +29,6 @@ constexpr boundary lower = {"comb_lower_boundary", ::comb_lower_boundary, nullpt
 constexpr boundary upper = {"comb_upper_boundary", ::comb_upper_boundary, nullptr};
 
 }  // namespace
-
-// Does nothing, but loads the library before the planner comes to the first condition of a session. The planner calls
-// it when it simplifies a call of a function that reads a time or of a boundary function.
-COMB_FUNCTION(comb_boundary_support) { PG_RETURN_DATUM(0); }
 
 Var* id_column(void* node) {
   if (exprType(as<Node>(node)) != UUIDOID) return nullptr;
@@ -245,8 +232,9 @@ int or_equal(int strategy) {
 // If `last` has the time `at`, this is a comparison with `last` alone. Otherwise all ids of that time are on the same
 // side of `last`.
 List* compared_with_row(const call& time, int strategy, const Const* at, const Const* last) {
-  if (time.callee->after.name == nullptr || at->consttype != TIMESTAMPTZOID || last->consttype != UUIDOID ||
-      at->constisnull || last->constisnull || TIMESTAMP_IS_NOEND(DatumGetTimestampTz(at->constvalue)))
+  if (strategy == InvalidStrategy || time.callee->after.name == nullptr || at->consttype != TIMESTAMPTZOID ||
+      last->consttype != UUIDOID || at->constisnull || last->constisnull ||
+      TIMESTAMP_IS_NOEND(DatumGetTimestampTz(at->constvalue)))
     return NIL;
   const sys_micros micros = clamped_time(DatumGetTimestampTz(at->constvalue));
   const uuid first = time.callee->at.rule(micros), end = time.callee->after.rule(micros),

@@ -40,6 +40,7 @@ bool may_be_for_cursor(const PlannerInfo* root) {
 }
 
 bool contains_table(Node* item, int table) {
+  check_stack_depth();
   if (IsA(item, RangeTblRef)) return as<RangeTblRef>(item)->rtindex == table;
   if (IsA(item, JoinExpr))
     return contains_table(as<JoinExpr>(item)->larg, table) || contains_table(as<JoinExpr>(item)->rarg, table);
@@ -68,6 +69,8 @@ int add_table(PlannerInfo* root, Node* times) {
   root->simple_rte_array[number] = entry;
   return number;
 }
+
+static_assert(FLOAT8PASSBYVAL);
 
 // The elements of a constant list, in order, each once. None if one of them is NULL.
 struct elements {
