@@ -16,6 +16,7 @@ sys_micros stamp_time(TimestampTz at) {
     ereport(ERROR, errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
             errmsg("timestamp must be from 1970-01-01 00:00:00+00 to 10889-08-02 05:31:50.655999+00"),
             errdetail("It is %s.", timestamptz_to_str(at)));
+  Assert(clamped_time(at) != infinity);
   return clamped_time(at);
 }
 
@@ -37,6 +38,7 @@ void check_layout_time(TimestampTz at, const uuid_layout& layout) {
 
 sys_micros layout_time(TimestampTz at, const uuid_layout& layout) {
   check_layout_time(at, layout);
+  Assert(clamped_time(at) != infinity);
   return clamped_time(at);
 }
 

@@ -19,6 +19,7 @@ struct range_bounds {
 range_bounds range_arg(FunctionCallInfo fcinfo, int n) {
   const RangeType* range = PG_GETARG_RANGE_P(n);
   TypeCacheEntry* type = range_get_typcache(fcinfo, RangeTypeGetOid(range));
+  Assert(type->rngelemtype->type_id == TIMESTAMPTZOID);
   range_bounds bounds;
   range_deserialize(type, range, &bounds.lower, &bounds.upper, &bounds.empty);
   return bounds;

@@ -49,6 +49,7 @@ const uuid_layout& layout_arg(FunctionCallInfo fcinfo, int n) {
     bool constant;
   };
   constexpr int arguments = 3;
+  Assert(n < arguments && n < PG_NARGS() && !PG_ARGISNULL(n));
   FmgrInfo* call = fcinfo->flinfo;
   if (!call->fn_extra) [[unlikely]]
     call->fn_extra = MemoryContextAllocZero(call->fn_mcxt, arguments * sizeof(cached_layout));
@@ -190,12 +191,13 @@ COMB_FUNCTION(comb_inspect) {
   const uuid id = uuid_arg(fcinfo, 0);
   const sys_micros now = clamped_time(GetCurrentTransactionStartTimestamp());
   InitMaterializedSRF(fcinfo, 0);
-  auto* result = as<ReturnSetInfo>(fcinfo->resultinfo);
+  auto* result = castNode(ReturnSetInfo, fcinfo->resultinfo);
   for (const uuid_layout& layout : layouts) {
     const std::optional<sys_micros> at = comb::comb_timestamp(id, layout);
     Datum values[] = {CStringGetTextDatum(layout.name), at ? TimestampTzGetDatum(to_timestamptz(*at)) : Datum{},
                       BoolGetDatum(is_plausible(id, layout, now))};
     bool nulls[] = {false, !at, false};
+    Assert(result->setDesc->natts == static_cast<int>(lengthof(values)));
     tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
   }
   return Datum{0};

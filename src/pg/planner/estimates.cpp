@@ -159,6 +159,7 @@ void collect(comparisons& found, Node* clause, Index relid, MemoryContext memory
 
 comparisons& comparisons_of(const PlannerInfo* root, const RelOptInfo* rel) {
   if (seen.root != root || seen.relations < root->simple_rel_array_size) start_with(root);
+  Assert(rel->relid < static_cast<Index>(seen.relations));
   comparisons& found = seen.by_relation[rel->relid];
   // PostgreSQL splits an OR across a join, and estimates its parts before they become restrictions.
   const List* clauses[] = {rel->baserestrictinfo, rel->joininfo};
@@ -186,6 +187,7 @@ comparison* find_comparison(comparisons& all, const VariableStatData* examined) 
       return std::less<const Var*>{}(a.column, node);
     });
   if (found == all.end() || found->column != column) return nullptr;
+  Assert(IsA(column, Var));  // the clause has not been freed, nor its memory used again
   all.next = static_cast<int>(found - all.first) + 1;
   return found;
 }
@@ -286,6 +288,7 @@ HeapTuple statistics_for(HeapTuple own, double before) {
   const auto first_part = [](double frequency) { return static_cast<float4>(frequency); };
   const float4 frequencies[] = {first_part(before), first_part(before - first_part(before)), first_part(after),
                                 first_part(after - first_part(after))};
+  Assert(answers.frequencies + sizeof frequencies <= row->t_len);
   std::memcpy(as<char>(row->t_data) + answers.frequencies, frequencies, sizeof frequencies);
   return row;
 }

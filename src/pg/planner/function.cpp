@@ -25,6 +25,7 @@ PGFunction look_up(Oid function) {
 PGFunction code_of(Oid function) {
   auto& place = known[function % lengthof(known)];
   if (place.function == function) return place.code;
+  Assert(IsTransactionState());
   const unsigned before = times_forgotten;
   const Oid support = get_func_support(function);
   const bool is_of_comb = OidIsValid(support) && look_up(support) == comb_boundary_support;

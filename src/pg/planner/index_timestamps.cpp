@@ -41,6 +41,7 @@ void forget(void*) { current = {}; }
 Node* for_child(PlannerInfo* root, Index relid, Node* expression) {
   AppendRelInfo* child = root->append_rel_array ? root->append_rel_array[relid] : nullptr;
   if (child == nullptr) return expression;
+  Assert(child->child_relid == relid);
   return adjust_appendrel_attrs(root, for_child(root, child->parent_relid, expression), 1, &child);
 }
 
@@ -72,6 +73,9 @@ void plan_table(PlannerInfo* root, RelOptInfo* rel) {
   if (!index_timestamps || rel->rtekind != RTE_RELATION) return;
   if (current.root != root) {
     call_at_end_of_planning(root, forget);
+    // The conditions are replaced before the planner gives them to tables, and are kept as long as the query.
+    Assert(rel->reloptkind != RELOPT_BASEREL || rel->baserestrictinfo == NIL);
+    Assert(CurrentMemoryContext == root->planner_cxt);
     const int planned = rel->reloptkind == RELOPT_BASEREL ? static_cast<int>(rel->relid) : 0;
     const replaced_conditions conditions = replace_conditions(root, planned);
     current = {root, conditions};
@@ -95,6 +99,7 @@ void hook(PlannerInfo* root, Oid table, bool has_children, RelOptInfo* rel) {
 
 void paths_hook(PlannerInfo* root, RelOptInfo* rel, Index number, RangeTblEntry* entry) {
   if (next_paths_hook) next_paths_hook(root, rel, number, entry);
+  Assert(!has_path_on_copy(rel));
   if (!index_timestamps) return;
   ListCell* cell;
   foreach (cell, ordered_paths(root, rel)) add_path(rel, as<Path>(lfirst(cell)));

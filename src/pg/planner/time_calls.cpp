@@ -72,6 +72,7 @@ Node* boundary_call(const boundary& function, Oid sibling, Node* argument) {
 Node* boundary_of(const boundary& function, Oid sibling, Node* time) {
   if (function.name == nullptr) return nullptr;
   if (!IsA(time, Const)) return boundary_call(function, sibling, time);
+  Assert(as<Const>(time)->consttype == TIMESTAMPTZOID && !as<Const>(time)->constisnull);
   const TimestampTz at = DatumGetTimestampTz(as<Const>(time)->constvalue);
   // The max uuid is at infinity, and no boundary is after the max uuid.
   if (TIMESTAMP_IS_NOEND(at) && function.rule == comb::comb_boundary_after) return nullptr;
@@ -247,6 +248,7 @@ List* compared_with_row(const call& time, int strategy, const Const* at, const C
   };
   if (id < first) return than(less ? uuid_lt : uuid_ge, first);
   if (!(id < end)) return than(less ? uuid_lt : uuid_ge, end);
+  Assert(strategy != BTEqualStrategyNumber && strategy <= BTMaxStrategyNumber);
   constexpr Oid ops[] = {InvalidOid, uuid_lt, uuid_le, InvalidOid, uuid_ge, uuid_gt};
   return than(ops[strategy], id);
 }

@@ -59,6 +59,7 @@ struct replacing {
 
 bool may_replace(replacing& tables, Node* id) {
   const int number = id_column(id)->varno;
+  Assert(number > 0 && number < tables.root->simple_rel_array_size);
   const RangeTblEntry* entry = tables.root->simple_rte_array[number];
   if (entry->rtekind != RTE_RELATION) return false;
   if (!bms_is_member(number, tables.seen)) {
@@ -210,7 +211,9 @@ List* replace_each(replacing& tables, List* conditions, BoolExprType joined_by) 
       parts->args = replace_each(tables, parts->args, parts->boolop);
     } else if (IsA(condition, BooleanTest)) {
       auto* test = as<BooleanTest>(condition);
-      test->arg = as<Expr>(linitial(replace_each(tables, list_make1(test->arg), NOT_EXPR)));
+      List* by_one = replace_each(tables, list_make1(test->arg), NOT_EXPR);
+      Assert(list_length(by_one) == 1);
+      test->arg = as<Expr>(linitial(by_one));
     } else {
       by = replacement(tables, condition);
     }
@@ -229,14 +232,14 @@ List* replace_each(replacing& tables, List* conditions, BoolExprType joined_by) 
 
 // The planner has made a list that is joined by AND of each WHERE, ON and security policy by now, whatever its type is.
 Node* replace_quals(replacing& tables, Node* quals) {
-  return as<Node>(replace_each(tables, as<List>(quals), AND_EXPR));
+  return as<Node>(replace_each(tables, castNode(List, quals), AND_EXPR));
 }
 
 // Replaces call = ANY (times) in WHERE by joins.
 void join_with_lists(replacing& tables, FromExpr* from) {
   List* kept = NIL;
   ListCell* cell;
-  foreach (cell, as<List>(from->quals)) {
+  foreach (cell, castNode(List, from->quals)) {
     auto* any = as<ScalarArrayOpExpr>(lfirst(cell));
     const call time = read_list(tables, as<Node>(any));
     if (time.callee != nullptr && join_with_times(tables.root, from, tables.planned, id_column(time.id)->varno, any))
@@ -261,6 +264,8 @@ void replace_in_join_tree(replacing& tables, Node* join_tree) {
     replace_in_join_tree(tables, join->larg);
     replace_in_join_tree(tables, join->rarg);
     join->quals = replace_quals(tables, join->quals);
+  } else {
+    Assert(IsA(join_tree, RangeTblRef));
   }
 }
 
@@ -286,6 +291,7 @@ replaced_conditions replace_conditions(PlannerInfo* root, int planned) {
 }
 
 void replace_in_predicates(PlannerInfo* root, RelOptInfo* partition) {
+  Assert(partition->reloptkind == RELOPT_OTHER_MEMBER_REL);
   replacing tables{root, 0};
   tables.seen = bms_make_singleton(static_cast<int>(partition->relid));
   ListCell* cell;

@@ -40,6 +40,7 @@ implied* on_id(PlannerInfo* root, const index_by_time* index, RestrictInfo* cond
   };
   if (IsA(condition->clause, OpExpr)) {
     const auto* op = as<OpExpr>(condition->clause);
+    Assert(list_length(op->args) == 2);
     imply(get_op_opfamily_strategy(op->opno, time_order), lsecond(op->args));
   } else if (IsA(condition->clause, RowCompareExpr)) {
     const auto* rows = as<RowCompareExpr>(condition->clause);
@@ -64,6 +65,7 @@ const implied* known_on_id(PlannerInfo* root, const index_by_time* index, Restri
   ListCell* cell;
   foreach (cell, *index->implied)
     if (as<implied>(lfirst(cell))->by == condition) return as<implied>(lfirst(cell));
+  Assert(CurrentMemoryContext == root->planner_cxt);  // the list is kept for other paths
   implied* added = on_id(root, index, condition);
   *index->implied = lappend(*index->implied, added);
   return added;
@@ -106,6 +108,7 @@ IndexClause* on_real_index(PlannerInfo* root, const index_by_time* index, const 
 void estimate_cost(PlannerInfo* root, IndexPath* path, double loop_count, Cost* startup, Cost* total,
                    Selectivity* selectivity, double* correlation, double* pages) {
   const auto* index = as<index_by_time>(path->indexinfo);
+  Assert(index->as_seen.hypothetical && index->real->rel == path->path.parent);
   path->indexinfo = index->real;
   bool searched = false;
   List* clauses = NIL;
@@ -131,6 +134,10 @@ void estimate_cost(PlannerInfo* root, IndexPath* path, double loop_count, Cost* 
 
 // ---- copies --------------------------------------------------------------------------------------------------------
 
+bool is_copy(const IndexOptInfo* index) {
+  return index->amcostestimate == std::bit_cast<decltype(index->amcostestimate)>(&estimate_cost);
+}
+
 // A copy of an array, with one more value. Null if there is no array.
 template <class Value>
 Value* with(const Value* values, int count, int position, Value added) {
@@ -145,6 +152,7 @@ Value* with(const Value* values, int count, int position, Value added) {
 
 // The index with the time of ids before its column `position`, the id.
 IndexOptInfo* by_time(IndexOptInfo* real, int position, Node* time, bool searched, List** implied) {
+  Assert(position < real->nkeycolumns && real->nkeycolumns < INDEX_MAX_KEYS && !is_copy(real));
   auto* result = as<index_by_time>(palloc(sizeof(index_by_time)));
   result->real = real;
   result->position = position;
@@ -203,6 +211,13 @@ void list_indexes_by_time(RelOptInfo* rel, Node* time, bool searched) {
     if (position >= 0) added = lappend(added, by_time(index, position, time, searched, implied));
   }
   rel->indexlist = list_concat(rel->indexlist, added);
+}
+
+bool has_path_on_copy(const RelOptInfo* rel) {
+  ListCell* cell;
+  foreach (cell, rel->pathlist)
+    if (IsA(lfirst(cell), IndexPath) && is_copy(as<IndexPath>(lfirst(cell))->indexinfo)) return true;
+  return false;
 }
 
 void list_statistics(RelOptInfo* rel, Node* time, Oid table) {

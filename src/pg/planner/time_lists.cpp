@@ -28,7 +28,10 @@ PlannedStmt* note_options(PLANNER_PARAMETERS) {
   PG_TRY();
   { result = next_hook ? next_hook(PLANNER_ARGUMENTS) : standard_planner(PLANNER_ARGUMENTS); }
   PG_FINALLY();
-  { options = outer; }
+  {
+    Assert(options == cursorOptions);  // queries that were planned meanwhile have restored it
+    options = outer;
+  }
   PG_END_TRY();
   return result;
 }
@@ -45,7 +48,7 @@ bool contains_table(Node* item, int table) {
   if (IsA(item, JoinExpr))
     return contains_table(as<JoinExpr>(item)->larg, table) || contains_table(as<JoinExpr>(item)->rarg, table);
   ListCell* cell;
-  foreach (cell, as<FromExpr>(item)->fromlist)
+  foreach (cell, castNode(FromExpr, item)->fromlist)
     if (contains_table(as<Node>(lfirst(cell)), table)) return true;
   return false;
 }
@@ -66,6 +69,7 @@ int add_table(PlannerInfo* root, Node* times) {
   root->parse->rtable = lappend(root->parse->rtable, entry);
   const int number = list_length(root->parse->rtable);
   expand_planner_arrays(root, number + 1 - root->simple_rel_array_size);
+  Assert(root->simple_rel_array_size == number + 1 && root->simple_rel_array[number] == nullptr);
   root->simple_rte_array[number] = entry;
   return number;
 }

@@ -16,6 +16,7 @@ get_index_stats_hook_type next_hook = nullptr;
 // The times of an array of ids. They can be of a domain.
 Datum times_of(const reader& reader, Datum ids) {
   ArrayType* from = DatumGetArrayTypeP(ids);
+  Assert(ARR_NDIM(from) <= 1 && !ARR_HASNULL(from) && getBaseType(ARR_ELEMTYPE(from)) == UUIDOID);
   const int count = ArrayGetNItems(ARR_NDIM(from), ARR_DIMS(from));
   const std::size_t size = ARR_OVERHEAD_NONULLS(1) + sizeof(TimestampTz) * static_cast<std::size_t>(count);
   auto* to = as<ArrayType>(palloc0(size));
@@ -31,6 +32,7 @@ Datum times_of(const reader& reader, Datum ids) {
 
 HeapTuple statistics_of_times(const reader& reader, HeapTuple of_ids) {
   const TypeCacheEntry* type = lookup_type_cache(TIMESTAMPTZOID, TYPECACHE_LT_OPR | TYPECACHE_EQ_OPR);
+  Assert(HeapTupleHeaderGetNatts(of_ids->t_data) == Natts_pg_statistic);
   Datum values[Natts_pg_statistic];
   bool nulls[Natts_pg_statistic];
   Relation catalog = table_open(StatisticRelationId, AccessShareLock);
@@ -96,7 +98,9 @@ HeapTuple statistics_of(PlannerInfo* root, const call& time) {
 bool is_column_of_table(Oid index, AttrNumber column) {
   HeapTuple row = SearchSysCache1(INDEXRELID, ObjectIdGetDatum(index));
   if (!HeapTupleIsValid(row)) return true;  // list_statistics() passes the table
-  const bool result = as<FormData_pg_index>(GETSTRUCT(row))->indkey.values[column - 1] != 0;
+  const auto* own = as<FormData_pg_index>(GETSTRUCT(row));
+  Assert(column >= 1 && column <= own->indnatts);
+  const bool result = own->indkey.values[column - 1] != 0;
   ReleaseSysCache(row);
   return result;
 }
