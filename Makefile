@@ -111,10 +111,30 @@ ifneq ($(filter-out unit simulate mutants,$(or $(T),all)),)
 else
 	@$(here)tools/install-deps $@ $(T) && cd $(here) && mkdir -p build && SANDBOX=$(abspath $(here))/build test/suite $(T)
 endif
+# Servers with assertions are kept in build/. 00 and 07 test other things than what the library relies on.
+asserts = build/pgsql-$(if $(ASAN),asan,asserts)
+asserted = $(notdir $(call listed,test/sql/*.sql test/t/0[1-6]*.pl))
+options = $(foreach v,SECONDS SEED ROWS QUERIES,$(if $($(v)),$(v)=$($(v))))
+.PHONY: test-asserts
+test-asserts: ## runs tests on a PostgreSQL with assertions, which it builds (T=shard, ASAN=1: AddressSanitizer)
+	@$(here)tools/install-deps $@ $(T) && ASAN=$(ASAN) $(here)tools/assert-server $(here)$(asserts) && \
+	  exec env PG_CONFIG=$(here)$(asserts)/bin/pg_config REUSE=$(asserts)-sandbox $(here)tools/sandbox env $(options) \
+	  ASAN_OPTIONS=detect_leaks=0:detect_stack_use_after_return=0:abort_on_error=1 test/suite $(or $(T),$(asserted))
+# The tests that notice most in a room, the fastest first.
+mutants_in_feed = guard log log_rights touch watermark 026_statements 023_watermark_set_back
+mutants_in_order = sequence order watermark 026_statements 014_sequence_outlives_extension 019_order_over_restarts
+room = $(firstword $(subst /, ,$(or $(IN),feed)))
+.PHONY: test-mutants
+test-mutants: ## runs tests on changes of lines of src/pg (IN=feed/guard.cpp, N=20 at random, TEXT='if (', T=guard)
+	$(call sandbox) env N=$(N) SEED=$(SEED) TEXT='$(TEXT)' \
+	  test/mutants src/pg/$(or $(IN),feed) $(or $(T),$(mutants_in_$(room)))
+walks = $(notdir $(call listed,test/t/016_*.pl test/t/020_*.pl test/t/029_*.pl test/t/034_*.pl))
+seconds = $(or $(SECONDS),600)
+rows = $(or $(ROWS),1000000)
 soak: ## simulates and walks through what can break the order of ids (SECONDS=600, ROWS=1000000, SEED=1 repeats a walk)
-	$(call sandbox) env SECONDS=$(or $(SECONDS),600) SEED=$(SEED) PREEMPTIONS=3 SIMULATE=$(or $(SECONDS),600) HISTORIES=0 \
-	  ROWS=$(or $(ROWS),1000000) test/suite simulate mutants test/t/016_walk.pl test/t/020_watermark.pl \
-	  test/t/034_created_at.pl test/t/072_sql_flavour_watermark.pl test/t/073_sql_flavour_random.pl
+	$(call sandbox) env SECONDS=$(seconds) SEED=$(SEED) PREEMPTIONS=3 SIMULATE=$(seconds) HISTORIES=0 ROWS=$(rows) \
+	  test/suite simulate mutants $(walks) 072_sql_flavour_watermark 073_sql_flavour_random
+	@$(MAKE) --no-print-directory test-asserts SECONDS=$(seconds) ROWS=$(rows) T="$(walks)"
 test-clients: ## runs the examples of doc/clients.md with drivers, ORMs and schema tools of Debian and npm (C=pgx: some)
 	$(call sandbox) test/clients/run $(C)
 fuzz: ## gives the core a minute of random input
