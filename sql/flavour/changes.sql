@@ -33,8 +33,9 @@ END
 -- == of_trigger: part
 format('The trigger is "%s" of table "%s".', TG_NAME, TG_TABLE_NAME)
 
--- The log is found and written with the rights of whoever writes the table. It is checked for each row. With subqueries
--- such as (SELECT log), the plan does not depend on the log, so the server plans each query once in a session.
+-- The log is found and written with the rights of whoever writes the table, so its policies hold, and its owner's code
+-- runs with these rights. It is checked for each row. With subqueries such as (SELECT log), the plan does not depend on
+-- the log, so the server plans each query once in a session.
 
 -- == comb_log: plpgsql
 DECLARE
@@ -91,11 +92,17 @@ BEGIN
   END IF;
 
   SELECT CASE WHEN log = TG_RELID THEN 'A table cannot be its own log.'
-              WHEN NOT (l.relkind = ANY ('{r,p}'::text[])) THEN 'A log must be a table of this server.'
+              WHEN NOT (l.relkind = ANY ('{r,p}'::text[])) OR ((l.relkind = 'p') AND EXISTS (
+                SELECT FROM pg_partition_tree((SELECT log)) AS p JOIN pg_class AS c ON c.oid = p.relid
+                WHERE c.relkind = 'f')) THEN 'A log must be a table of this server.'
               WHEN (l.relpersistence <> 'p') AND NOT ((l.relpersistence = 't') AND (t.relpersistence = 't')) THEN
                 'A log must not be unlogged or temporary, because it would lose its entries.'
               WHEN EXISTS (SELECT FROM pg_rewrite AS r WHERE r.ev_class = (SELECT log)) THEN
-                'A log must not have rules.' END
+                'A log must not have rules.'
+              WHEN EXISTS (SELECT FROM pg_trigger AS g
+                           WHERE (g.tgrelid = (SELECT log)) AND (g.tgnewtable IS NOT NULL)
+                             AND ((g.tgtype & 4) = 4)) THEN
+                'A log must not have triggers with transition tables.' END
   INTO reason FROM pg_class AS l, pg_class AS t WHERE (l.oid = (SELECT log)) AND (t.oid = (SELECT TG_RELID));
   FOR attribute IN
     SELECT a.attname AS name, a.atttypid AS type, a.atttypmod AS modifier, a.attnotnull AS is_not_null,

@@ -17,6 +17,7 @@ extern "C" {
 #include <access/table.h>
 #include <access/tableam.h>
 #include <access/transam.h>
+#include <access/tupconvert.h>
 #include <access/twophase.h>
 #include <access/xact.h>
 #include <access/xlog.h>
@@ -28,12 +29,14 @@ extern "C" {
 #include <catalog/pg_class.h>
 #include <catalog/pg_constraint.h>
 #include <catalog/pg_index.h>
+#include <catalog/pg_inherits.h>
 #include <catalog/pg_proc.h>
 #include <catalog/pg_statistic.h>
 #include <catalog/pg_type.h>
 #include <commands/trigger.h>
 #include <common/file_perm.h>
 #include <common/pg_prng.h>
+#include <executor/execPartition.h>
 #include <executor/executor.h>
 #include <executor/spi.h>
 #include <fmgr.h>
@@ -55,10 +58,12 @@ extern "C" {
 #include <optimizer/planmain.h>
 #include <optimizer/planner.h>
 #include <optimizer/restrictinfo.h>
+#include <parser/parse_relation.h>
 #include <partitioning/partbounds.h>
 #include <replication/walsender.h>
 #include <rewrite/rewriteHandler.h>
 #include <storage/ipc.h>
+#include <storage/lmgr.h>
 #include <storage/lock.h>
 #include <storage/lwlock.h>
 #include <storage/proc.h>
@@ -78,6 +83,7 @@ extern "C" {
 #include <utils/portal.h>
 #include <utils/rangetypes.h>
 #include <utils/rel.h>
+#include <utils/rls.h>
 #include <utils/selfuncs.h>
 #include <utils/snapmgr.h>
 #include <utils/syscache.h>
@@ -214,6 +220,35 @@ inline bool may_execute(Oid function, Oid role) {
   return object_aclcheck(ProcedureRelationId, function, role, ACL_EXECUTE) == ACLCHECK_OK;
 #else
   return pg_proc_aclcheck(function, role, ACL_EXECUTE) == ACLCHECK_OK;
+#endif
+}
+
+// Gives a state the range table of a statement that inserts into one table.
+inline void init_range_table(EState* state, Relation table) {
+  auto* entry = makeNode(RangeTblEntry);
+  entry->rtekind = RTE_RELATION;
+  entry->relid = RelationGetRelid(table);
+  entry->relkind = table->rd_rel->relkind;
+  entry->rellockmode = RowExclusiveLock;
+#if PG_VERSION_NUM >= 160000
+  List* rights = NIL;
+  addRTEPermissionInfo(&rights, entry);
+#endif
+#if PG_VERSION_NUM >= 180000
+  ExecInitRangeTable(state, list_make1(entry), rights, bms_make_singleton(1));
+#elif PG_VERSION_NUM >= 160000
+  ExecInitRangeTable(state, list_make1(entry), rights);
+#else
+  ExecInitRangeTable(state, list_make1(entry));
+#endif
+}
+
+// How to convert rows of a partitioned table to those of a partition, or nothing if they are the same.
+inline const TupleConversionMap* map_to_partition(ResultRelInfo* partition, [[maybe_unused]] EState* state) {
+#if PG_VERSION_NUM >= 160000
+  return ExecGetRootToChildMap(partition, state);
+#else
+  return partition->ri_RootToPartitionMap;
 #endif
 }
 

@@ -248,6 +248,14 @@ SELECT split_part(insert_after('CREATE TABLE logs (LIKE orders_log) PARTITION BY
 CREATE TEMP TABLE baskets (id int);
 CREATE TRIGGER logged AFTER INSERT ON baskets FOR EACH ROW EXECUTE FUNCTION comb_log('public.orders_log');
 INSERT INTO baskets VALUES (1);
+-- A log that would not last as long as a table that does, or as a temporary table.
+SELECT insert_after(format('CREATE TEMP TABLE brief_log (LIKE orders_log INCLUDING ALL);
+    CREATE OR REPLACE TRIGGER orders_log AFTER INSERT ON orders FOR EACH ROW EXECUTE FUNCTION comb_log(%L)',
+    pg_my_temp_schema()::regnamespace || '.brief_log'));
+BEGIN;
+ALTER TABLE orders_log SET UNLOGGED;
+SELECT outcome('INSERT INTO baskets VALUES (2)');
+ROLLBACK;
 BEGIN READ ONLY;
 SELECT outcome('INSERT INTO baskets VALUES (2)');
 COMMIT;
@@ -306,6 +314,57 @@ RESET track_functions;
 SELECT entries('parcels_log');
 DROP TABLE parcels, parcels_log;
 DROP ACCESS METHOD heap2;
+
+-- All that belongs to a log happens for each entry, also if it is partitioned, with other columns in the partition.
+CREATE TABLE steps (n int GENERATED ALWAYS AS IDENTITY, step text);
+CREATE FUNCTION note_step() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+    entries int;
+BEGIN
+    EXECUTE format('SELECT count(*) FROM public.%I', TG_ARGV[0]) INTO entries;
+    INSERT INTO public.steps (step) VALUES (concat_ws(' ', TG_TABLE_NAME, lower(TG_WHEN), lower(TG_LEVEL), entries));
+    IF TG_WHEN = 'BEFORE' AND TG_LEVEL = 'ROW' THEN
+        NEW.state := 'set';
+    END IF;
+    RETURN NEW;
+END $$;
+CREATE TABLE states (state text PRIMARY KEY);
+CREATE TABLE jobs (id int);
+CREATE TABLE jobs_log (change uuid DEFAULT comb_uuid(), n serial, id int, twice int GENERATED ALWAYS AS (id * 2) STORED,
+    m int GENERATED ALWAYS AS IDENTITY, state text DEFAULT 'new' REFERENCES states CHECK (state <> 'new'));
+CREATE TABLE tasks (id int);
+CREATE TABLE tasks_log (id int, change uuid DEFAULT comb_uuid(), state text DEFAULT 'new') PARTITION BY LIST (id);
+CREATE TABLE tasks_log_1 PARTITION OF tasks_log FOR VALUES IN (1) PARTITION BY LIST (state);
+CREATE TABLE tasks_log_1_set (gone int, state text, change uuid, id int);
+ALTER TABLE tasks_log_1_set DROP gone;
+ALTER TABLE tasks_log_1 ATTACH PARTITION tasks_log_1_set FOR VALUES IN ('new', 'set');
+SELECT format('CREATE TRIGGER %1$s_%2$s %1$s INSERT ON %3$s FOR EACH %2$s EXECUTE FUNCTION note_step(%3$s)', at, level,
+              log)
+FROM unnest(ARRAY['jobs_log', 'tasks_log']) AS log, unnest(ARRAY['BEFORE', 'AFTER']) AS at,
+     unnest(ARRAY['ROW', 'STATEMENT']) AS level \gexec
+CREATE TRIGGER logged AFTER INSERT ON jobs FOR EACH ROW EXECUTE FUNCTION comb_log('jobs_log');
+CREATE TRIGGER logged AFTER INSERT ON tasks FOR EACH ROW EXECUTE FUNCTION comb_log('tasks_log');
+\t \a
+SELECT outcome('INSERT INTO jobs VALUES (1)');
+INSERT INTO states VALUES ('set');
+INSERT INTO jobs VALUES (1), (2);
+INSERT INTO tasks VALUES (1);
+SELECT step FROM steps ORDER BY n;
+SELECT n > 1, id, twice, m > 1, state FROM jobs_log ORDER BY change;
+SELECT id, state FROM tasks_log_1_set;
+SELECT outcome('INSERT INTO tasks VALUES (2)');
+ALTER TABLE tasks_log_1_set ADD CHECK (state <> 'set') NOT VALID;
+SELECT split_part(outcome('INSERT INTO tasks VALUES (1)'), E'\n', 1);
+UPDATE tasks_log SET state = 'new';
+ALTER TABLE tasks_log_1 DETACH PARTITION tasks_log_1_set;
+ALTER TABLE tasks_log_1 ATTACH PARTITION tasks_log_1_set FOR VALUES IN ('new');
+SELECT outcome('INSERT INTO tasks VALUES (1)');
+CREATE FUNCTION count_entries() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
+CREATE TRIGGER counted AFTER INSERT ON tasks_log REFERENCING NEW TABLE AS entries EXECUTE FUNCTION count_entries();
+SELECT outcome('INSERT INTO tasks VALUES (1)');
+\t \a
+DROP TABLE steps, jobs, jobs_log, states, tasks, tasks_log;
+DROP FUNCTION note_step, count_entries;
 
 -- A trigger of the table can change the log in the middle of a statement, after an entry was written.
 CREATE FUNCTION change_log() RETURNS trigger LANGUAGE plpgsql AS $$

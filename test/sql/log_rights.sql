@@ -60,6 +60,52 @@ INSERT INTO shop.orders VALUES (3, 1);
 RESET search_path;
 SELECT name FROM logs.orders_log WHERE id = 3;
 
+-- What the log's owner has put there, in any place, leaves nothing in the session: what it sets is rolled back, and the
+-- rest is refused.
+CREATE TABLE shop.target (id int);
+CREATE TABLE logs.target_log (change uuid DEFAULT comb_uuid(), id int);
+CREATE TRIGGER logged AFTER INSERT ON shop.target FOR EACH ROW EXECUTE FUNCTION comb_log('logs.target_log');
+CREATE FUNCTION logs.attempt() RETURNS int LANGUAGE plpgsql AS $$
+BEGIN
+    EXECUTE current_setting('regress.attempt');
+    RETURN 1;
+END $$;
+CREATE FUNCTION logs.in_index(int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN RETURN logs.attempt(); END $$;
+CREATE FUNCTION logs.in_trigger() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM logs.attempt();
+    RETURN NEW;
+END $$;
+ALTER TABLE logs.target_log OWNER TO regress_comb_owner;
+CREATE FUNCTION attempt(place text) RETURNS TABLE (attempt text, outcome text) LANGUAGE plpgsql AS $$
+DECLARE
+    settings text;
+BEGIN
+    SET LOCAL regress.attempt = 'SELECT';
+    EXECUTE place;
+    FOREACH attempt IN ARRAY ARRAY['SET search_path = other, pg_catalog', 'SET LOCAL search_path = other, pg_catalog',
+        'SELECT set_config(''search_path'', ''other, pg_catalog'', false)', 'SET row_security = off', 'RESET ALL',
+        'SET TRANSACTION READ ONLY', 'SET ROLE NONE', 'SET SESSION AUTHORIZATION DEFAULT', 'CREATE TEMP TABLE x ()',
+        'PREPARE x AS SELECT', 'DEALLOCATE ALL', 'DECLARE x CURSOR WITH HOLD FOR SELECT', 'CLOSE ALL', 'LISTEN x',
+        'DISCARD ALL'] LOOP
+        PERFORM set_config('regress.attempt', attempt, true);
+        settings := (SELECT string_agg(name || setting, ',' ORDER BY name) FROM pg_settings);
+        outcome := outcome('INSERT INTO shop.target VALUES (1)')
+            || CASE WHEN (SELECT string_agg(name || setting, ',' ORDER BY name) FROM pg_settings) <> settings
+                    THEN ', and other settings' ELSE '' END;
+        RETURN NEXT;
+    END LOOP;
+END $$;
+SELECT attempt, outcome, count(*) AS places FROM (VALUES
+    ('ALTER TABLE logs.target_log ADD a int DEFAULT logs.attempt()'),
+    ('ALTER TABLE logs.target_log DROP a, ADD b int DEFAULT 2 CHECK (logs.attempt() = 1)'),
+    ('ALTER TABLE logs.target_log DROP b; CREATE INDEX c ON logs.target_log (logs.in_index(id))'),
+    ('DROP INDEX logs.c; CREATE TRIGGER d BEFORE INSERT ON logs.target_log
+      FOR EACH ROW EXECUTE FUNCTION logs.in_trigger()'),
+    ('DROP TRIGGER d ON logs.target_log; CREATE TRIGGER e AFTER INSERT ON logs.target_log
+      EXECUTE FUNCTION logs.in_trigger()')
+) AS places (place), attempt(place) GROUP BY 1, 2 ORDER BY 1, 2;
+
 -- Nor do the functions that an index of the log calls: in an expression, and to compare keys.
 CREATE TABLE logs.plain_log (change uuid PRIMARY KEY DEFAULT comb_uuid(), id int);
 ALTER TABLE logs.plain_log OWNER TO regress_comb_owner;
@@ -95,7 +141,7 @@ SELECT outcome('INSERT INTO plain VALUES (2)') FROM generate_series(1, 2);
 DROP INDEX logs.by_expression;
 RESET search_path;
 
--- The owner of the log needs INSERT on it, and EXECUTE on the function that makes ids. Its policies hold if forced.
+-- The owner of the log needs INSERT on it, and EXECUTE on the function that makes ids. No policy may apply to the owner.
 SELECT outcome('INSERT INTO shop.plain VALUES (3)');
 REVOKE INSERT ON logs.plain_log FROM regress_comb_owner;
 SELECT outcome('INSERT INTO shop.plain VALUES (4)') FROM generate_series(1, 2);
@@ -146,18 +192,32 @@ CREATE TRIGGER logged AFTER INSERT ON shop.checked FOR EACH ROW EXECUTE FUNCTION
 SELECT outcome('INSERT INTO shop.checked VALUES (8)');
 RESET ROLE;
 
--- Row level security of the log, if it is forced on its owner, raises an error. It hides no entry.
-ALTER TABLE logs.orders_log ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+-- Row-level security of the log must not apply to its owner, nor to the owner of the table, also of a partition: they
+-- would write entries that it forbids. Roles that bypass it can.
+ALTER TABLE logs.orders_log ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own_entries ON logs.orders_log FOR INSERT WITH CHECK (id = 1);
+SET ROLE regress_comb_other;
+SELECT outcome('INSERT INTO logs.orders_log (id) VALUES (9)') LIKE '42501%' AS refused;
+SELECT outcome('INSERT INTO shop.notes VALUES (9)');
+SET row_security = off;
+SELECT outcome('INSERT INTO shop.notes VALUES (9)') LIKE '42501: row-level%' AS refused;
+RESET row_security;
 SET ROLE regress_comb_writer;
 SELECT outcome('INSERT INTO shop.orders VALUES (9, 1)');
 RESET ROLE;
-ALTER TABLE logs.orders_log NO FORCE ROW LEVEL SECURITY;
+ALTER ROLE regress_comb_other BYPASSRLS;
+SELECT outcome('INSERT INTO shop.notes VALUES (10)');
+ALTER ROLE regress_comb_other NOBYPASSRLS;
+ALTER TABLE shop.orders_1 OWNER TO regress_comb_owner;
 SET ROLE regress_comb_writer;
-SELECT outcome('INSERT INTO shop.orders VALUES (9, 1)');
+SELECT outcome('INSERT INTO shop.orders VALUES (11, 1)');
 RESET ROLE;
+ALTER TABLE logs.orders_log FORCE ROW LEVEL SECURITY;
+SELECT outcome('INSERT INTO shop.orders VALUES (12, 1)');
+SELECT string_agg(concat_ws(' ', id, who), ', ' ORDER BY change) FROM logs.orders_log WHERE id > 8;
 \t \a
 
--- All partitions of a table, and all tables, share one plan for a log.
+-- A session keeps nothing for a log, however many tables it has written.
 CREATE TABLE logs.many (id int, n int) PARTITION BY LIST (n);
 DO $$
 BEGIN
@@ -165,15 +225,14 @@ BEGIN
         EXECUTE format('CREATE TABLE logs.many_%s PARTITION OF logs.many FOR VALUES IN (%s)', n, n);
     END LOOP;
 END $$;
-CREATE TABLE logs.many_log (change uuid DEFAULT comb_uuid(), id int);
+CREATE TABLE logs.many_log (change uuid DEFAULT comb_uuid(), id int, at timestamptz DEFAULT now());
 CREATE TRIGGER logged AFTER INSERT ON logs.many FOR EACH ROW EXECUTE FUNCTION comb_log('many_log');
-CREATE TEMP VIEW plans AS SELECT count(*) FROM pg_backend_memory_contexts
-WHERE ident LIKE 'INSERT INTO logs.many_log%' AND name = 'CachedPlanSource';
 INSERT INTO logs.many SELECT n, n FROM generate_series(1, 50) AS n;
-TABLE plans;
+SELECT count(*) FROM pg_backend_memory_contexts
+WHERE name LIKE 'comb%' OR (name ~ 'Plan|SPI' AND ident ~ 'INSERT INTO logs.many_log');
 
 SET client_min_messages = warning;
-DROP FUNCTION outcome;
+DROP FUNCTION outcome, attempt;
 DROP SCHEMA shop, logs, other CASCADE;
 DROP FUNCTION public.who;
 DROP ROLE regress_comb_owner, regress_comb_writer, regress_comb_other;

@@ -1,6 +1,6 @@
 # A log follows its table through logical replication, the initial copy included, through dump and restore, and from the
 # SQL flavour to the library. The statements of doc/changes.md track, read and forget a table with a key of two columns.
-# A foreign table is not logged, and a role that may not write a log cannot lock it.
+# A foreign table is not logged and is no log, and a role that may not write a log cannot lock it.
 use strict;
 use warnings;
 use Comb;
@@ -224,6 +224,16 @@ $node->safe_psql('postgres', sprintf "
 	CREATE TRIGGER far AFTER INSERT ON far FOR EACH ROW EXECUTE FUNCTION comb_log('stock_log')", $node->host, $node->port);
 like(fails('postgres', "INSERT INTO far VALUES ('far', 5, 1)"), qr/cannot log the changes of foreign table "far"/,
 	'changes of a foreign table are refused');
+$node->safe_psql('postgres', "
+	CREATE TABLE far_log (change uuid DEFAULT comb_uuid(), place text, part int) PARTITION BY LIST (place);
+	CREATE TABLE near_log PARTITION OF far_log FOR VALUES IN ('near');
+	CREATE FOREIGN TABLE far_away_log PARTITION OF far_log FOR VALUES IN ('far') SERVER other
+	OPTIONS (table_name 'stock_log');
+	CREATE TABLE near (place text, part int);
+	CREATE TRIGGER logged AFTER INSERT ON near FOR EACH ROW EXECUTE FUNCTION comb_log('far_log');
+	INSERT INTO near VALUES ('near', 1)");
+like(fails('postgres', "INSERT INTO near VALUES ('far', 1)"), qr/table "far_away_log" cannot be the log of table "near"/,
+	'an entry that belongs to a foreign partition of the log is refused');
 
 # Somebody who asks for a lock waits here, and times out.
 $node->safe_psql('postgres', "

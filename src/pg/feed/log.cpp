@@ -13,12 +13,10 @@
 // take a deleted row for its neighbour.
 //
 // The log is looked up as the owner of the table, who needs INSERT on it, and not as whoever writes the table. An entry
-// is written as the owner of the log, because the log's defaults, constraints and triggers can call any function. So
-// that no other user chooses what these do, keys are passed without casts and domains, the search_path is fixed, and no
-// trigger can be deferred until the user is another one again.
-//
-// Entries of a plain log (plain_log.hpp) are inserted without SPI.
-#include "plain_log.hpp"
+// is written as the owner of the log, because the log's defaults, constraints, indexes and triggers can call any
+// function. So that no other user chooses what these do, keys are passed without casts and domains, and the search_path
+// is fixed. So that these do nothing to the user who writes the table, settings are rolled back, and no trigger can be
+// deferred until the user is another one again.
 #include "postgres.hpp"
 #include "trigger.hpp"
 
@@ -26,38 +24,27 @@ namespace comb::pg {
 
 namespace {
 
-// The log's column with the id of the change, and the function that is its default.
-struct change_column {
-  int number;
-  Oid make;
+// A column of the log: the key's column of the table that it gets, or its default.
+struct log_column {
+  int source;
+  Expr* expression;
+  ExprState* value;
 };
-
-// The statement that inserts an entry. A session keeps one for each log. The plan is invalid after the log has changed.
-struct log_insert {
-  Oid log;
-  char* text;
-  SPIPlanPtr plan;
-  change_column change;
-  bool is_plain;
-};
-
-HTAB* log_inserts = nullptr;
 
 // What the rows of a table, or of a partition, need in one statement.
 struct log_writer {
+  MemoryContext memory;
+  std::uint64_t seen;  // changed_relations
   Oid log;
   Oid owner;  // of the log
-  SPIPlanPtr insert;
   bool is_plain;
-  int change;  // in the log, as `places`
-  FmgrInfo make_change;
-  int count;      // of the key's columns
-  int* columns;   // in the table
-  int* places;    // in the log
-  Oid* types;     // in the log
-  Datum* entry;   // the key that is written
-  char* is_null;  // in the form of SPI: 'n' or ' '
+  EState* state;  // of a plain log, for all its entries
+  int count;      // of the log's columns
+  log_column columns[FLEXIBLE_ARRAY_MEMBER];
 };
+
+// How often the session has heard of changes of tables and indexes.
+std::uint64_t changed_relations = 0;
 
 // Called before the log is locked, so that no user can lock a table without a right on it.
 void check_rights(const RangeVar* name, Oid log, Oid, void* table) {
@@ -105,31 +92,36 @@ void check_log(Relation table, Relation log) {
                        : !is_table                                      ? "A log must be a table of this server."
                        : !lasts ? "A log must not be unlogged or temporary, because it would lose its entries."
                        : log->rd_rules != nullptr ? "A log must not have rules."
-                                                  : nullptr;
+                       : log->trigdesc != nullptr && log->trigdesc->trig_insert_new_table
+                           ? "A log must not have triggers with transition tables."
+                           : nullptr;
   if (reason != nullptr) refuse(table, log, ERRCODE_WRONG_OBJECT_TYPE, reason);
 }
 
-// Whether a function is comb_uuid() or comb_uuid_v7(), which are in one schema with comb_log().
-bool makes_change(Oid function, Oid comb_log) {
+// Entries are written without a query, so row-level security would not check them.
+void check_policies(Relation table, Relation log, Oid role) {
+  if (check_enable_rls(RelationGetRelid(log), role, true) != RLS_ENABLED) return;
+  ereport(ERROR, errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+          errmsg("row-level security of log \"%s\" applies to role \"%s\"", RelationGetRelationName(log),
+                 GetUserNameFromId(role, false)),
+          errdetail("comb_log() would write changes of table \"%s\" that no policy has checked.",
+                    RelationGetRelationName(table)),
+          errhint("Give the table a log of the same owner, without FORCE ROW LEVEL SECURITY."));
+}
+
+// Whether an expression is comb_uuid() or comb_uuid_v7(), which are in one schema with comb_log().
+bool makes_change(const Node* value, Oid comb_log) {
+  if (value == nullptr || !IsA(value, FuncExpr) || as<FuncExpr>(value)->args != NIL) return false;
+  const Oid function = as<FuncExpr>(value)->funcid;
   const char* name = get_func_name(function);
   return get_func_namespace(function) == get_func_namespace(comb_log) &&
          (strcmp(name, "comb_uuid") == 0 || strcmp(name, "comb_uuid_v7") == 0);
 }
 
-change_column find_change(Relation table, Relation log, Oid comb_log) {
-  for (int column = 1; column <= log->rd_att->natts; ++column) {
-    if (!TupleDescAttr(log->rd_att, column - 1)->atthasdef) continue;
-    const Node* value = build_column_default(log, column);
-    if (value == nullptr || !IsA(value, FuncExpr) || as<FuncExpr>(value)->args != NIL) continue;
-    const Oid function = as<FuncExpr>(value)->funcid;
-    if (makes_change(function, comb_log)) return {column, function};
-  }
-  refuse(table, log, ERRCODE_WRONG_OBJECT_TYPE, "A log must have a column of type uuid with the default comb_uuid().");
-}
-
-// Adds a column of the log to the key. The types must be the same: a cast could round, and its function would run with
-// the rights of the log's owner. A domain over the type could refuse marks, and have a default instead of NULL.
-void add_column(Relation table, Relation log, const FormData_pg_attribute* to, log_writer* w) {
+// Returns the table's column that a column of the log gets. The types must be the same: a cast could round, and its
+// function would run with the rights of the log's owner. A domain over the type could refuse marks, and have a default
+// instead of NULL.
+int find_source(Relation table, Relation log, const FormData_pg_attribute* to) {
   const char* name = NameStr(to->attname);
   const int number = SPI_fnumber(table->rd_att, name);
   if (number <= 0)
@@ -148,14 +140,11 @@ void add_column(Relation table, Relation log, const FormData_pg_attribute* to, l
   // A virtual column has no value in the rows that a trigger gets.
   if (from->attgenerated == 'v')
     refuse(table, log, ERRCODE_WRONG_OBJECT_TYPE, psprintf("Column \"%s\" of the key is a virtual column.", name));
-  w->columns[w->count] = number;
-  w->places[w->count] = to->attnum - 1;
-  w->types[w->count++] = type;
+  return number;
 }
 
-// The primary key of a partition need not be that of the topmost table. Both are looked up again for each statement,
-// because a new primary key does not invalidate the plan. The names tell, because a partition numbers its columns
-// otherwise.
+// The primary key of a partition need not be that of the topmost table. Both are looked up again for each statement.
+// The names tell, because a partition numbers its columns otherwise.
 void check_primary_key(Relation table, Relation log, Oid keyed) {
   Oid constraint;
   const Bitmapset* key = get_primary_key_attnos(keyed, true, &constraint);
@@ -168,173 +157,231 @@ void check_primary_key(Relation table, Relation log, Oid keyed) {
   }
 }
 
-// Fills in which columns are the key, and returns the statement that inserts one.
-const char* find_key(Relation table, Relation log, log_writer* w) {
-  StringInfoData names, parameters;
-  initStringInfo(&names);
-  initStringInfo(&parameters);
+// Fills in where the columns of an entry come from.
+void find_columns(Relation table, Relation log, Oid comb_log, log_column* columns) {
+  bool has_key = false, has_change = false;
   for (int i = 0; i < log->rd_att->natts; ++i) {
     const auto* column = TupleDescAttr(log->rd_att, i);
     if (column->attisdropped) continue;
-    const char* name = NameStr(column->attname);
-    if (column->atthasdef || column->attidentity != '\0') {
-      // A key with a default, as LIKE ... INCLUDING DEFAULTS makes it, would not be that of the row.
-      if (SPI_fnumber(table->rd_att, name) > 0)
-        refuse(table, log, ERRCODE_DUPLICATE_COLUMN,
-               psprintf("Its column \"%s\" has a default, and table \"%s\" has a column of the same name.", name,
-                        RelationGetRelationName(table)));
+    if (!column->atthasdef && column->attidentity == '\0') {
+      columns[i].source = find_source(table, log, column);
+      has_key = true;
       continue;
     }
-    add_column(table, log, column, w);
-    appendStringInfo(&names, ", %s", quote_identifier(name));
-    appendStringInfo(&parameters, ", $%d", w->count);
+    // A key with a default, as LIKE ... INCLUDING DEFAULTS makes it, would not be that of the row.
+    if (SPI_fnumber(table->rd_att, NameStr(column->attname)) > 0)
+      refuse(table, log, ERRCODE_DUPLICATE_COLUMN,
+             psprintf("Its column \"%s\" has a default, and table \"%s\" has a column of the same name.",
+                      NameStr(column->attname), RelationGetRelationName(table)));
+    if (column->attgenerated != '\0') continue;
+    Node* value = build_column_default(log, i + 1);
+    has_change = has_change || makes_change(value, comb_log);
+    columns[i].expression = as<Expr>(value);
   }
-  if (w->count == 0)
+  if (!has_key)
     refuse(table, log, ERRCODE_UNDEFINED_COLUMN, "It has no column without a default for the key of the table.");
   check_primary_key(table, log, RelationGetRelid(table));
   if (const Oid top = topmost(table); top != RelationGetRelid(table)) check_primary_key(table, log, top);
-  const char* schema = get_namespace_name(RelationGetNamespace(log));
-  return psprintf("INSERT INTO %s (%s) VALUES (%s)", quote_qualified_identifier(schema, RelationGetRelationName(log)),
-                  names.data + 2, parameters.data + 2);
+  if (!has_change)
+    refuse(table, log, ERRCODE_WRONG_OBJECT_TYPE,
+           "A log must have a column of type uuid with the default comb_uuid().");
 }
 
-log_insert& kept_insert(Oid log) {
-  if (log_inserts == nullptr) {
-    HASHCTL control{};
-    control.keysize = sizeof(Oid);
-    control.entrysize = sizeof(log_insert);
-    log_inserts = hash_create("comb_log", 16, &control, HASH_ELEM | HASH_BLOBS);
-  }
-  bool is_known;
-  auto& kept = *static_cast<log_insert*>(hash_search(log_inserts, &log, HASH_ENTER, &is_known));
-  if (!is_known) kept.plan = nullptr;
-  return kept;
-}
-
-bool is_of(const log_insert& kept, const char* text, const log_writer& w) {
-  if (kept.plan == nullptr || strcmp(kept.text, text) != 0) return false;
-  for (int i = 0; i < w.count; ++i) {
-    if (SPI_getargtypeid(kept.plan, i) != w.types[i]) return false;
+// Whether an index calls no function of a user: an expression, a condition, or an operator class of another type could.
+bool is_plain_index(Relation index) {
+  if (!heap_attisnull(index->rd_indextuple, Anum_pg_index_indexprs, nullptr) ||
+      !heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, nullptr))
+    return false;
+  for (int i = 0; i < IndexRelationGetNumberOfKeyAttributes(index); ++i) {
+    if (index->rd_opfamily[i] >= FirstNormalObjectId ||
+        TupleDescAttr(index->rd_att, i)->atttypid >= FirstNormalObjectId)
+      return false;
   }
   return true;
 }
 
-// Fixes the search_path, and returns what ends that. An error ends it as well.
-int begin_spi() {
-  SPI_connect();
+// The indexes stay locked.
+bool has_plain_indexes(Relation log) {
+  bool are_plain = true;
+  const List* indexes = RelationGetIndexList(log);
+  for (int i = 0; i < list_length(indexes); ++i) {
+    const Relation index = index_open(list_nth_oid(indexes, i), RowExclusiveLock);
+    are_plain = are_plain && is_plain_index(index);
+    index_close(index, NoLock);
+  }
+  return are_plain;
+}
+
+// Whether an entry calls no function of a user, so that no setting matters. To fix the search_path and to make an
+// EState would take as long as the rest.
+bool is_plain(Relation log, const log_column* columns) {
+  int defaults = 0;
+  for (int i = 0; i < log->rd_att->natts; ++i) defaults += columns[i].expression != nullptr;
+  const auto* constraints = log->rd_att->constr;
+  Assert(constraints != nullptr);
+  return has_plain_indexes(log) && defaults == 1 && !constraints->has_generated_stored && constraints->num_check == 0 &&
+         log->trigdesc == nullptr && log->rd_rel->relkind == RELKIND_RELATION && !log->rd_rel->relispartition;
+}
+
+// What the executor needs to insert into the log.
+EState* create_state(Relation log) {
+  EState* state = CreateExecutorState();
+  init_range_table(state, log);
+  return state;
+}
+
+// Called when tables or indexes have changed.
+void count_change(Datum, Oid) { ++changed_relations; }
+
+// Called as the owner of the table: once for each statement, and again if tables or indexes have changed since.
+log_writer* find_writer(const TriggerData& call, FmgrInfo* function, log_writer* before) {
+  const Relation table = call.tg_relation;
+  if (table->rd_rel->relkind == RELKIND_FOREIGN_TABLE)
+    ereport(ERROR, errcode(ERRCODE_WRONG_OBJECT_TYPE),
+            errmsg("comb_log() cannot log the changes of foreign table \"%s\"", RelationGetRelationName(table)));
+  if (changed_relations == 0) {
+    CacheRegisterRelcacheCallback(count_change, Datum{0});
+    changed_relations = 1;
+  }
+  const Relation log = relation_open(find_log(call), NoLock);
+  const auto seen = changed_relations;
+  check_log(table, log);
+  check_policies(table, log, GetUserId());
+  check_policies(table, log, log->rd_rel->relowner);
+  if (pg_class_aclcheck(RelationGetRelid(log), log->rd_rel->relowner, ACL_INSERT) != ACLCHECK_OK)
+    aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_TABLE, RelationGetRelationName(log));
+  if (before != nullptr) MemoryContextDelete(before->memory);
+  const MemoryContext memory = AllocSetContextCreate(function->fn_mcxt, "comb_log", ALLOCSET_SMALL_SIZES);
+  const MemoryContext caller = MemoryContextSwitchTo(memory);
+  const auto count = static_cast<std::size_t>(log->rd_att->natts);
+  auto* w = as<log_writer>(palloc0(offsetof(log_writer, columns) + sizeof(log_column) * count));
+  w->memory = memory;
+  w->seen = seen;
+  w->log = RelationGetRelid(log);
+  w->owner = log->rd_rel->relowner;
+  w->count = log->rd_att->natts;
+  find_columns(table, log, function->fn_oid, w->columns);
+  w->is_plain = is_plain(log, w->columns) && seen == changed_relations;
+  if (w->is_plain) w->state = create_state(log);
+  MemoryContextSwitchTo(caller);
+  relation_close(log, NoLock);
+  return w;
+}
+
+// An error restores user and settings, too.
+void become(Oid user, int context) {
+  SetUserIdAndSecContext(user, context | SECURITY_LOCAL_USERID_CHANGE | SECURITY_RESTRICTED_OPERATION);
+}
+
+// Fixes the search_path, and returns what rolls back that and all that functions of the log set.
+int begin_settings() {
   const int level = NewGUCNestLevel();
   set_config_option("search_path", "pg_catalog, pg_temp", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
   return level;
 }
 
-void end_spi(int level) {
-  AtEOXact_GUC(true, level);
-  SPI_finish();
-}
-
-// A plan for other columns is not freed, because a statement that is not over may have it.
-void prepare_insert(const char* text, const log_writer& w, log_insert* kept) {
-  const int level = begin_spi();
-  const SPIPlanPtr plan = SPI_prepare_cursor(text, w.count, w.types, CURSOR_OPT_GENERIC_PLAN);
-  if (plan == nullptr) elog(ERROR, "SPI_prepare_cursor failed: %s", SPI_result_code_string(SPI_result));
-  kept->text = MemoryContextStrdup(TopMemoryContext, text);
-  SPI_keepplan(plan);
-  kept->plan = plan;
-  end_spi(level);
-}
-
-// What the executor would check when it starts. If that fails, SPI raises the error.
-bool may_insert(Oid log, Oid owner, Oid make_change) {
-  return pg_class_aclcheck(log, owner, ACL_INSERT) == ACLCHECK_OK && may_execute(make_change, owner);
-}
-
-// Called as the owner of the table: once for each statement, and again if it changes the log, because that makes the
-// plan invalid.
-log_writer* find_writer(const TriggerData& call, FmgrInfo* function) {
-  const Relation table = call.tg_relation;
-  if (table->rd_rel->relkind == RELKIND_FOREIGN_TABLE)
-    ereport(ERROR, errcode(ERRCODE_WRONG_OBJECT_TYPE),
-            errmsg("comb_log() cannot log the changes of foreign table \"%s\"", RelationGetRelationName(table)));
-  const Relation log = relation_open(find_log(call), NoLock);
-  check_log(table, log);
-  const auto keep = [function, most = static_cast<std::size_t>(log->rd_att->natts)](std::size_t size) {
-    return MemoryContextAllocZero(function->fn_mcxt, size * most);
-  };
-  auto* w = static_cast<log_writer*>(MemoryContextAllocZero(function->fn_mcxt, sizeof(log_writer)));
-  w->log = RelationGetRelid(log);
-  w->owner = log->rd_rel->relowner;
-  w->columns = static_cast<int*>(keep(sizeof(int)));
-  w->places = static_cast<int*>(keep(sizeof(int)));
-  w->types = static_cast<Oid*>(keep(sizeof(Oid)));
-  w->entry = static_cast<Datum*>(keep(sizeof(Datum)));
-  w->is_null = static_cast<char*>(keep(1));
-  const char* text = find_key(table, log, w);
-  auto& kept = kept_insert(w->log);
-  const bool is_known = is_of(kept, text, *w);
-  if (!is_known || !SPI_plan_is_valid(kept.plan)) {
-    kept.change = find_change(table, log, function->fn_oid);
-    kept.is_plain = is_plain(log, w->count + 1);
-  }
-  if (!is_known) prepare_insert(text, *w, &kept);
-  w->insert = kept.plan;
-  w->is_plain = kept.is_plain && may_insert(w->log, w->owner, kept.change.make);
-  w->change = kept.change.number - 1;
-  fmgr_info_cxt(kept.change.make, &w->make_change, function->fn_mcxt);
-  relation_close(log, NoLock);
-  return w;
-}
-
-// Reads the key of a row. A key that is NULL in part cannot be joined with the table, so it becomes a mark.
-void read_key(HeapTuple row, TupleDesc columns, log_writer* w) {
-  bool is_mark = row == nullptr;
-  for (int i = 0; i < w->count && !is_mark; ++i) w->entry[i] = heap_getattr(row, w->columns[i], columns, &is_mark);
-  memset(w->is_null, is_mark ? 'n' : ' ', static_cast<std::size_t>(w->count));
-}
-
-void insert_plain_entry(log_writer* w) {
-  const Relation log = relation_open(w->log, NoLock);
-  TupleTableSlot* row = MakeSingleTupleTableSlot(log->rd_att, &TTSOpsVirtual);
-  memset(row->tts_isnull, true, static_cast<std::size_t>(log->rd_att->natts));
-  row->tts_values[w->change] = FunctionCall0Coll(&w->make_change, InvalidOid);
-  row->tts_isnull[w->change] = false;
+// Called as the owner of the log, because planning evaluates functions.
+void plan_defaults(log_writer* w) {
+  const MemoryContext caller = MemoryContextSwitchTo(w->memory);
   for (int i = 0; i < w->count; ++i) {
-    row->tts_values[w->places[i]] = w->entry[i];
-    row->tts_isnull[w->places[i]] = w->is_null[i] == 'n';
+    log_column& column = w->columns[i];
+    if (column.expression != nullptr) column.value = ExecInitExpr(expression_planner(column.expression), nullptr);
   }
-  insert_plainly(log, row);
-  ExecDropSingleTupleTableSlot(row);
-  relation_close(log, NoLock);
+  MemoryContextSwitchTo(caller);
 }
 
-void insert_entry(const TriggerData& call, log_writer* w) {
-  const int level = begin_spi();
-  const int result = SPI_execute_plan(w->insert, w->entry, w->is_null, false, 0);
-  if (result != SPI_OK_INSERT) elog(ERROR, "SPI_execute_plan failed: %s", SPI_result_code_string(result));
-  if (SPI_processed != 1)
+// Fills in an entry. A key that is NULL in part cannot be joined with the table, so it becomes a mark. The row is NULL
+// for TRUNCATE.
+void make_entry(HeapTuple row, TupleDesc columns, const log_writer& w, ExprContext* context, TupleTableSlot* entry) {
+  bool is_mark = row == nullptr;
+  for (int i = 0; i < w.count; ++i) {
+    const log_column& column = w.columns[i];
+    bool& is_null = entry->tts_isnull[i];
+    is_null = true;
+    if (column.value != nullptr) {
+      entry->tts_values[i] = ExecEvalExprSwitchContext(column.value, context, &is_null);
+    } else if (column.source != 0 && !is_mark) {
+      entry->tts_values[i] = heap_getattr(row, column.source, columns, &is_null);
+      is_mark = is_null;
+    }
+  }
+  for (int i = 0; is_mark && i < w.count; ++i) entry->tts_isnull[i] |= w.columns[i].source != 0;
+  ExecStoreVirtualTuple(entry);
+}
+
+// Returns the partition of the log that an entry belongs to, and makes the entry a row of that partition.
+ResultRelInfo* find_partition(const TriggerData& call, ModifyTableState* node, TupleTableSlot*& entry) {
+  EState* state = node->ps.state;
+  ResultRelInfo* found =
+      ExecFindPartition(node, node->rootResultRelInfo, node->mt_partition_tuple_routing, entry, state);
+  if (found->ri_FdwRoutine != nullptr)
+    refuse(call.tg_relation, found->ri_RelationDesc, ERRCODE_WRONG_OBJECT_TYPE,
+           "A log must be a table of this server.");
+  if (const TupleConversionMap* map = map_to_partition(found, state))
+    entry = execute_attr_map_slot(map->attrMap, entry, found->ri_PartitionTupleSlot);
+  return found;
+}
+
+// Inserts an entry as a worker of logical replication inserts a row: without a plan, but with all that belongs to the
+// log. Memory is allocated in the context that the trigger manager resets after the call.
+void write_entry(const TriggerData& call, HeapTuple row, const log_writer& w) {
+  Assert(GetUserId() == w.owner && InSecurityRestrictedOperation() && ActiveSnapshotSet());
+  const Relation log = relation_open(w.log, NoLock);
+  Assert(CheckRelationLockedByMe(log, RowExclusiveLock, true) && w.count == log->rd_att->natts);
+  Assert(!w.is_plain || (log->trigdesc == nullptr && log->rd_rel->relkind == RELKIND_RELATION));
+  if (!log->rd_islocaltemp) PreventCommandIfReadOnly("INSERT");
+  EState* state = w.is_plain ? w.state : create_state(log);
+  auto* root = makeNode(ResultRelInfo);
+  InitResultRelInfo(root, log, 1, nullptr, 0);
+  state->es_opened_result_relations = list_make1(root);
+  state->es_output_cid = GetCurrentCommandId(true);
+  AfterTriggerBeginQuery();
+  ExecBSInsertTriggers(state, root);
+  TupleTableSlot* entry = ExecInitExtraTupleSlot(state, log->rd_att, &TTSOpsVirtual);
+  make_entry(row, call.tg_relation->rd_att, w, GetPerTupleExprContext(state), entry);
+
+  ResultRelInfo* target = root;
+  ModifyTableState* node = nullptr;
+  if (log->rd_rel->relkind == RELKIND_PARTITIONED_TABLE) {
+    node = makeNode(ModifyTableState);
+    node->ps.state = state;
+    node->operation = CMD_INSERT;
+    node->resultRelInfo = node->rootResultRelInfo = root;
+    node->mt_partition_tuple_routing = ExecSetupPartitionTupleRouting(state, log);
+    target = find_partition(call, node, entry);
+  } else {
+    ExecOpenIndices(root, false);
+  }
+  ExecSimpleRelationInsert(target, state, entry);
+  if (!ItemPointerIsValid(&entry->tts_tid))
     ereport(ERROR, errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
             errmsg("an entry of the log of table \"%s\" was not written", RelationGetRelationName(call.tg_relation)),
             errdetail("A trigger of the log has returned NULL."));
-  end_spi(level);
-}
 
-// After the log has changed, SPI makes the plan valid again.
-void write_entry(const TriggerData& call, HeapTuple row, log_writer* w) {
-  read_key(row, call.tg_relation->rd_att, w);
-  if (w->is_plain && SPI_plan_is_valid(w->insert) && !XactReadOnly) {
-    insert_plain_entry(w);
+  ExecASInsertTriggers(state, root, nullptr);
+  AfterTriggerEndQuery(state);
+  if (node != nullptr) ExecCleanupTupleRouting(node, node->mt_partition_tuple_routing);
+  ExecCloseResultRelations(state);
+  ExecResetTupleTable(state->es_tupleTable, false);
+  if (w.is_plain) {
+    ResetPerTupleExprContext(state);
+    state->es_tupleTable = NIL;
   } else {
-    insert_entry(call, w);
+    FreeExecutorState(state);
   }
+  relation_close(log, NoLock);
 }
 
 // Whether two rows have the same key in all bits: readers can tell keys apart that are equal, such as 1.0 and 1.00.
 bool have_same_key(const TriggerData& call, const log_writer& w) {
   const TupleDesc columns = call.tg_relation->rd_att;
   for (int i = 0; i < w.count; ++i) {
-    const auto* column = TupleDescAttr(columns, w.columns[i] - 1);
+    const int number = w.columns[i].source;
+    if (number == 0) continue;
+    const auto* column = TupleDescAttr(columns, number - 1);
     bool was_null, is_null;
-    const Datum before = heap_getattr(call.tg_trigtuple, w.columns[i], columns, &was_null);
-    const Datum after = heap_getattr(call.tg_newtuple, w.columns[i], columns, &is_null);
+    const Datum before = heap_getattr(call.tg_trigtuple, number, columns, &was_null);
+    const Datum after = heap_getattr(call.tg_newtuple, number, columns, &is_null);
     if (was_null || is_null ? was_null != is_null : !datum_image_eq(before, after, column->attbyval, column->attlen))
       return false;
   }
@@ -364,11 +411,6 @@ const TriggerData& log_trigger(FunctionCallInfo fcinfo) {
   return call;
 }
 
-// An error restores user and search_path, too.
-void become(Oid user, int context) {
-  SetUserIdAndSecContext(user, context | SECURITY_LOCAL_USERID_CHANGE | SECURITY_RESTRICTED_OPERATION);
-}
-
 }  // namespace
 
 COMB_FUNCTION(comb_log) {
@@ -379,16 +421,18 @@ COMB_FUNCTION(comb_log) {
   Oid user;
   int context;
   GetUserIdAndSecContext(&user, &context);
-  void*& kept = fcinfo->flinfo->fn_extra;
-  if (kept == nullptr || !SPI_plan_is_valid(as<log_writer>(kept)->insert)) {
+  auto* w = as<log_writer>(fcinfo->flinfo->fn_extra);
+  const bool is_new = w == nullptr || w->seen != changed_relations;
+  if (is_new) {
     become(call.tg_relation->rd_rel->relowner, context);
-    kept = find_writer(call, fcinfo->flinfo);
+    fcinfo->flinfo->fn_extra = w = find_writer(call, fcinfo->flinfo, w);
   }
-  auto* w = as<log_writer>(kept);
   become(w->owner, context);
-  // The row is NULL for TRUNCATE.
-  write_entry(call, call.tg_trigtuple, w);
-  if (is_update && !have_same_key(call, *w)) write_entry(call, call.tg_newtuple, w);
+  const int level = w->is_plain ? 0 : begin_settings();
+  if (is_new) plan_defaults(w);
+  write_entry(call, call.tg_trigtuple, *w);
+  if (is_update && !have_same_key(call, *w)) write_entry(call, call.tg_newtuple, *w);
+  if (!w->is_plain) AtEOXact_GUC(false, level);
   SetUserIdAndSecContext(user, context);
   return Datum{0};
 }

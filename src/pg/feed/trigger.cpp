@@ -23,6 +23,7 @@ const TriggerData& row_trigger(FunctionCallInfo fcinfo, const char* function, Tr
 }
 
 int uuid_column(const TriggerData& call, const char* function, const char* arguments, int max_arguments) {
+  Assert(TRIGGER_FIRED_FOR_ROW(call.tg_event));
   const int given = call.tg_trigger->tgnargs;
   if (given < 1 || given > max_arguments)
     ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("wrong number of arguments for %s()", function),

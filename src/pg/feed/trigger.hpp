@@ -14,6 +14,7 @@ const TriggerData& row_trigger(FunctionCallInfo fcinfo, const char* function, Tr
 
 // The row that is inserted, or the new version of the row that is updated.
 inline HeapTuple new_row(const TriggerData& call) {
+  Assert(TRIGGER_FIRED_BY_INSERT(call.tg_event) || TRIGGER_FIRED_BY_UPDATE(call.tg_event));
   return TRIGGER_FIRED_BY_UPDATE(call.tg_event) ? call.tg_newtuple : call.tg_trigtuple;
 }
 
