@@ -39,6 +39,8 @@ format('The trigger is "%s" of table "%s".', TG_NAME, TG_TABLE_NAME)
 
 -- == comb_log: plpgsql
 DECLARE
+  shape record;
+  child text;
   names text[];
   log regclass;
   target text;
@@ -67,10 +69,29 @@ BEGIN
       RETURN NULL;
     END IF;
   END IF;
-  IF EXISTS (SELECT FROM pg_class AS c WHERE (c.oid = (SELECT TG_RELID)) AND (c.relkind = 'f')) THEN
+  SELECT c.relkind AS kind, c.relhassubclass AS has_children INTO shape FROM pg_class AS c
+  WHERE c.oid = (SELECT TG_RELID);
+  IF shape.kind = 'f' THEN
     RAISE EXCEPTION USING ERRCODE := '42809',
       MESSAGE := format('comb_log() cannot log the changes of foreign table "%s"', TG_TABLE_NAME);
-  ELSIF TG_NARGS <> 1 THEN
+  ELSIF (shape.kind = 'r') AND shape.has_children THEN
+    WITH RECURSIVE children AS (
+      SELECT i.inhrelid AS id FROM pg_inherits AS i WHERE i.inhparent = (SELECT TG_RELID)
+      UNION SELECT i.inhrelid FROM children AS c JOIN pg_inherits AS i ON i.inhparent = c.id)
+    SELECT r.relname INTO child FROM children AS c JOIN pg_class AS r ON r.oid = c.id
+    JOIN pg_trigger AS own ON (own.tgrelid = (SELECT TG_RELID)) AND (own.tgname = (SELECT TG_NAME))
+    WHERE ((r.relpersistence <> 't') OR (r.relnamespace = pg_my_temp_schema())) AND NOT EXISTS (
+      SELECT FROM pg_trigger AS t
+      WHERE (t.tgrelid = c.id) AND (t.tgfoid = own.tgfoid) AND ((t.tgtype & own.tgtype) = own.tgtype))
+    ORDER BY c.id LIMIT 1;
+    IF child IS NOT NULL THEN
+      RAISE EXCEPTION USING ERRCODE := '42809',
+        MESSAGE := format('comb_log() cannot log the changes of table "%s"', TG_TABLE_NAME),
+        DETAIL := format('Its child "%s" has no trigger that logs the same changes.', child),
+        HINT := format('Create the trigger "%s" for the child, too.', TG_NAME);
+    END IF;
+  END IF;
+  IF TG_NARGS <> 1 THEN
     RAISE EXCEPTION USING ERRCODE := '22023',
       MESSAGE := 'wrong number of arguments for comb_log()',
       DETAIL := {{of_trigger}}, HINT := 'The trigger must call comb_log(''name of the log'').';

@@ -237,6 +237,28 @@ SELECT outcome('UPDATE boxes SET n = 3');
 SELECT entries('shelves_log');
 DROP TABLE shelves, small_boxes, boxes, shelves_log;
 
+-- Queries of a table read its children by INHERITS, too, so all of them must have the trigger.
+CREATE TABLE pens (id int);
+CREATE TABLE red_pens () INHERITS (pens);
+CREATE TABLE dark_red_pens () INHERITS (red_pens);
+CREATE TABLE pens_log (change uuid PRIMARY KEY DEFAULT comb_uuid(), id int);
+CREATE TRIGGER logged AFTER INSERT OR UPDATE OR DELETE ON pens FOR EACH ROW EXECUTE FUNCTION comb_log('pens_log');
+CREATE TRIGGER truncated AFTER TRUNCATE ON pens EXECUTE FUNCTION comb_log('pens_log');
+SELECT outcome('INSERT INTO pens VALUES (1)');
+CREATE TRIGGER logged AFTER INSERT OR UPDATE ON red_pens FOR EACH ROW EXECUTE FUNCTION comb_log('pens_log');
+SELECT outcome('INSERT INTO pens VALUES (1)');
+CREATE OR REPLACE TRIGGER logged AFTER INSERT OR UPDATE OR DELETE ON red_pens FOR EACH ROW
+EXECUTE FUNCTION comb_log('pens_log');
+SELECT outcome('INSERT INTO pens VALUES (1)');
+CREATE TRIGGER other AFTER INSERT OR UPDATE OR DELETE ON dark_red_pens FOR EACH ROW
+EXECUTE FUNCTION comb_log('pens_log');
+INSERT INTO pens VALUES (1);
+INSERT INTO dark_red_pens VALUES (2);
+UPDATE pens SET id = id + 10;
+SELECT outcome('TRUNCATE pens');
+SELECT entries('pens_log');
+DROP TABLE pens, red_pens, dark_red_pens, pens_log;
+
 -- What the executor would check: constraints, unique indexes, a log that is a partition, and read-only transactions.
 SELECT split_part(insert_after('ALTER TABLE orders_log ADD CHECK (id < 100)'), E'\n', 1);
 SELECT insert_after('CREATE UNIQUE INDEX ON orders_log (id); INSERT INTO orders_log (id) VALUES (100)');

@@ -109,6 +109,31 @@ void check_policies(Relation table, Relation log, Oid role) {
           errhint("Give the table a log of the same owner, without FORCE ROW LEVEL SECURITY."));
 }
 
+// Whether a table has such a trigger, for the same events or more.
+bool has_trigger(const TriggerDesc* triggers, const Trigger& like) {
+  for (int i = 0; triggers != nullptr && i < triggers->numtriggers; ++i) {
+    const Trigger& each = triggers->triggers[i];
+    if (each.tgfoid == like.tgfoid && (each.tgtype & like.tgtype) == like.tgtype) return true;
+  }
+  return false;
+}
+
+// Queries of a table read its children by INHERITS, too, for which its triggers do not fire.
+void check_children(const TriggerData& call) {
+  const Relation table = call.tg_relation;
+  if (table->rd_rel->relkind != RELKIND_RELATION || !table->rd_rel->relhassubclass) return;
+  const List* children = find_all_inheritors(RelationGetRelid(table), AccessShareLock, nullptr);
+  for (int i = 1; i < list_length(children); ++i) {
+    const Relation child = table_open(list_nth_oid(children, i), NoLock);
+    if (!RELATION_IS_OTHER_TEMP(child) && !has_trigger(child->trigdesc, *call.tg_trigger))
+      ereport(ERROR, errcode(ERRCODE_WRONG_OBJECT_TYPE),
+              errmsg("comb_log() cannot log the changes of table \"%s\"", RelationGetRelationName(table)),
+              errdetail("Its child \"%s\" has no trigger that logs the same changes.", RelationGetRelationName(child)),
+              errhint("Create the trigger \"%s\" for the child, too.", call.tg_trigger->tgname));
+    table_close(child, NoLock);
+  }
+}
+
 // Whether an expression is comb_uuid() or comb_uuid_v7(), which are in one schema with comb_log().
 bool makes_change(const Node* value, Oid comb_log) {
   if (value == nullptr || !IsA(value, FuncExpr) || as<FuncExpr>(value)->args != NIL) return false;
@@ -239,6 +264,7 @@ log_writer* find_writer(const TriggerData& call, FmgrInfo* function, log_writer*
   if (table->rd_rel->relkind == RELKIND_FOREIGN_TABLE)
     ereport(ERROR, errcode(ERRCODE_WRONG_OBJECT_TYPE),
             errmsg("comb_log() cannot log the changes of foreign table \"%s\"", RelationGetRelationName(table)));
+  check_children(call);
   if (changed_relations == 0) {
     CacheRegisterRelcacheCallback(count_change, Datum{0});
     changed_relations = 1;
