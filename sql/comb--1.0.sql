@@ -259,7 +259,7 @@ COMMENT ON FUNCTION hot_guard() IS 'trigger that refuses ids which readers up to
 --   HotGuid                                                             hot
 --   RFC 9562                                                            v7, v1, v6
 --   SQL Server                                                          newsequentialid
--- Ids of v1, v6 and newsequentialid are only read.
+-- Ids of v1, v6 and newsequentialid are read, and converted into each other.
 
 -- A new id in a layout, from the next stamp of the sequence of comb_uuid(). Layouts postgres and v7 give the ids of
 -- comb_uuid() and comb_uuid_v7(). A process_ticks id is at least 100 ns after the previous id, and has eight bytes that
@@ -306,9 +306,9 @@ COMMENT ON FUNCTION comb_timestamp(uuid, text) IS 'time in a uuid of a layout';
 -- An id of one layout in another. Different ids stay different, and ids stay in the order of their times.
 --
 -- Error 22023 for a pair of layouts for which that is impossible. The hint lists the possible targets. Error 22023 to
--- v7, ramsey and ramsey_end for an id that is not of version 4, and from v7 for one that is not of version 7. Error
--- 22008 for a time that the target cannot contain, and for more ticks than a day from legacy or legacy_postgres to a
--- layout that counts milliseconds.
+-- v7, ramsey and ramsey_end for an id that is not of version 4, and from v7, v1, v6 and newsequentialid for one that is
+-- not of their version. Error 22008 for a time that the target cannot contain, and for more ticks than a day from
+-- legacy or legacy_postgres to a layout that counts milliseconds.
 
 CREATE FUNCTION comb_convert(id uuid, source text, target text) RETURNS uuid
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE

@@ -37,9 +37,10 @@ CASE WHEN {{1}} = ANY ({{layouts place=first_48}}) THEN left(hex, 12)
 -- == number: part
 ('x' || lpad({{1}}, 16, '0'))::bit(64)::int8
 
--- Whether the digit {{1}} of the id is the digit {{2}}, and its variant is that of RFC 9562.
--- == has_version: part
-((substr(hex, {{1}}, 1) = {{2}}) AND (strpos('89ab', substr(hex, 17, 1)) > 0))
+-- Whether the id has the version {{2}}, where the layout {{1}} has it, and the variant of RFC 9562.
+-- == has_version_of: part
+((substr(hex, CASE WHEN {{1}} = ANY ({{layouts place=v1_windows}}) THEN 15 ELSE 13 END, 1) = {{2}})
+         AND (strpos('89ab', substr(hex, 17, 1)) > 0))
 
 -- Sets `micros` to the time of `count`, or to NULL for ticks past the end of a day. Counts of 100 ns are unsigned.
 -- == micros_of_count: part
@@ -125,8 +126,7 @@ BEGIN
   hex := encode(uuid_send(id), 'hex');
   label := {{fact label layout}};
   IF (layout = ANY ({{layouts labelled=all}}))
-     AND NOT (CASE WHEN layout = ANY ({{layouts place=v1_windows}}) THEN {{has_version 15 label}}
-                   ELSE {{has_version 13 label}} END) THEN
+     AND NOT {{has_version_of layout label}} THEN
     RETURN NULL;
   END IF;
   unit := {{fact unit layout}};
@@ -279,14 +279,16 @@ BEGIN
     RAISE EXCEPTION USING ERRCODE := '22023',
       MESSAGE := format('cannot convert ids of layout "%s" to layout "%s"', source, target),
       DETAIL := CASE
-        WHEN source = ANY ({{layouts made=none}}) THEN format('Ids of layout "%s" are only read.', source)
-        WHEN target = ANY ({{layouts made=none}}) THEN format('Ids of layout "%s" are only read.', target)
         WHEN (source = ANY ({{layouts made=hot}})) OR (target = ANY ({{layouts made=hot}})) THEN
           'A hot id contains whole seconds and a shard.'
         WHEN unit <> target_unit THEN format('One counts %s, the other %s.', unit, target_unit)
         ELSE 'Version 7 has its time in the place of layout "postgres" only.' END,
-      HINT := CASE WHEN cardinality(targets) = 0 THEN format('Ids of layout "%s" convert to no other.', source)
-                   ELSE format('From "%s", ids convert to %s.', source, array_to_string(targets, ', ')) END;
+      HINT := concat(
+        CASE WHEN cardinality(targets) = 0 THEN format('Ids of layout "%s" convert to no other.', source)
+             ELSE format('From "%s", ids convert to %s.', source, array_to_string(targets, ', ')) END,
+        CASE WHEN target = ANY ({{layouts made=comb}}) THEN
+          format(' For new ids with their times, use comb_uuid%s(comb_timestamp(id, %L)).',
+                 CASE WHEN target = ANY ({{layouts made=comb labelled=all}}) THEN '_v7' END, source) END);
   ELSIF source = target THEN
     RETURN id;
   END IF;
@@ -294,18 +296,28 @@ BEGIN
   hex := encode(uuid_send(id), 'hex');
   IF (source = ANY ({{layouts labelled=all}})) OR (target = ANY ({{layouts labelled=all}})) THEN
     label := {{fact label source}};
-    IF NOT {{has_version 13 label}} THEN
+    IF NOT {{has_version_of source label}} THEN
       RAISE EXCEPTION USING ERRCODE := '22023',
         MESSAGE := format(
           'uuid must be of version %s with the variant of RFC 9562 to be converted from "%s" to "%s"',
           label, source, target),
         DETAIL := format('It is %s.', id);
-    ELSIF label <> ({{fact label target}}) THEN
+    ELSIF (label <> ({{fact label target}})) AND (unit <> '100 ns since 1582-10-15') THEN
       RETURN overlay(hex, {{fact label target}}, 13)::uuid;
     END IF;
   END IF;
 
   digits := {{digits_of source}};
+  IF unit = '100 ns since 1582-10-15' THEN
+    RETURN (CASE
+      WHEN target = ANY ({{layouts place=v1_ticks}}) THEN
+        concat(substr(digits, 8), substr(digits, 4, 4), '1', left(digits, 3))
+      WHEN target = ANY ({{layouts place=v6_ticks}}) THEN concat(left(digits, 12), '6', substr(digits, 13))
+      ELSE
+        concat(substr(digits, 14, 2), substr(digits, 12, 2), substr(digits, 10, 2), substr(digits, 8, 2),
+               substr(digits, 6, 2), substr(digits, 4, 2), substr(digits, 2, 2), '1', left(digits, 1))
+      END || substr(hex, 17))::uuid;
+  END IF;
   count := {{number digits}};
   IF unit <> target_unit THEN
 {{micros_of_count}}

@@ -9,6 +9,7 @@
 #include <random>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "comb/layout_generate.hpp"
 
@@ -36,8 +37,8 @@ const std::map<std::string, names> targets = [] {
   all["postgres"].insert("v7");
   all["v7"] = {"v7", "postgres"};
   all["process_ticks"] = all["ticks"] = {"process_ticks", "ticks"};
-  for (const uuid_layout& layout : layouts)
-    if (layout.read_only() || layout.needs_shard()) all[layout.name] = {};
+  all["v1"] = all["v6"] = all["newsequentialid"] = {"v1", "v6", "newsequentialid"};
+  all["hot"] = {};
   return all;
 }();
 
@@ -47,6 +48,7 @@ const uuid_layout& named(const char* name) { return *find_layout(name); }
 // encoding legacy_days have ticks at the end of the day, or past it.
 uuid valid_id(const uuid_layout& layout, std::mt19937_64& random) {
   const uuid any = uuid::from({random(), random()});
+  if (layout.encoding == gregorian) return layout.field.set(with_version(any, layout.label), random() >> 4);
   if (layout.encoding == legacy_days) {
     const std::uint64_t day = 25'567 + random() % 32'577;
     const std::uint64_t tick = random() % 2 ? random() % 25'920'003 : 25'919'990 + random() % 13;
@@ -100,7 +102,8 @@ TEST(Convert, ReturnsTheSameIdWhenConvertedBack) {
       ASSERT_EQ(back.id, id) << from.name << " to " << to.name;
     }
   });
-  EXPECT_EQ(both_ways, 36 + 4 + 4 + 4 + 3);  // layouts of 1 ms, of legacy ticks, of 100 ns, of 10 us, and v7
+  // layouts of 1 ms, of legacy ticks, of 100 ns, of 10 us, of versions 1 and 6, and v7
+  EXPECT_EQ(both_ways, 36 + 4 + 4 + 4 + 9 + 3);
 }
 
 TEST(Convert, KeepsTheTimeAndTheOrderOfTimes) {
@@ -132,7 +135,7 @@ TEST(Convert, KeepsTheTimeAndTheOrderOfTimes) {
 TEST(Convert, KeepsTheMiddleAndMovesTheRestToWhereTheTimeWas) {
   std::mt19937_64 random(4);
   for_each_pair([&](const uuid_layout& from, const uuid_layout& to) {
-    if (from.label == version::v7 || to.label == version::v7 || from.field.bits == 64) return;
+    if (from.label == version::v7 || to.label == version::v7 || from.field.bits > 48) return;
     for (int i = 0; i < 1000; ++i) {
       const uuid id = valid_id(from, random), converted = comb_convert(id, from, to).id;
       ASSERT_TRUE(std::equal(id.bytes + 6, id.bytes + 10, converted.bytes + 6)) << from.name << " to " << to.name;
@@ -148,7 +151,8 @@ TEST(Convert, InTwoStepsGivesTheSameIdAsInOne) {
     for (const uuid_layout& to : layouts) {
       if (!can_convert(by, to) || !can_convert(from, to)) continue;
       for (int i = 0; i < 200; ++i) {
-        const uuid id = with_version(valid_id(from, random), from.label == version::v7 ? version::v7 : version::v4);
+        uuid id = valid_id(from, random);
+        if (!from.read_only()) id = with_version(id, from.label == version::v7 ? version::v7 : version::v4);
         const uuid stop = comb_convert(id, from, by).id;
         ASSERT_EQ(comb_convert(stop, by, to).id, comb_convert(id, from, to).id) << from.name << by.name << to.name;
       }
@@ -180,6 +184,26 @@ TEST(Convert, ToRamseyRequiresVersion4) {
   EXPECT_EQ(comb_convert(with_version(id, version::v1), named("mssql"), named("ramsey")).result,
             outcome::wrong_version);
   EXPECT_EQ(comb_convert(with_version(id, version::v1), named("ramsey"), named("ramsey")).result, outcome::done);
+}
+
+TEST(Convert, BetweenVersions1And6KeepsAllBits) {
+  const uuid v1 = "c232ab00-9414-11ec-b3c8-9f6bdeced846"_uuid, v6 = "1ec9414c-232a-6b00-b3c8-9f6bdeced846"_uuid,
+             windows = "00ab32c2-1494-ec11-b3c8-9f6bdeced846"_uuid;
+  for (const auto& [id, from] : {std::pair{v1, "v1"}, {v6, "v6"}, {windows, "newsequentialid"}}) {
+    EXPECT_EQ(comb_convert(id, named(from), named("v1")).id, v1) << from;
+    EXPECT_EQ(comb_convert(id, named(from), named("v6")).id, v6) << from;
+    EXPECT_EQ(comb_convert(id, named(from), named("newsequentialid")).id, windows) << from;
+    for (const char* to : {"v1", "v6", "newsequentialid"})
+      EXPECT_EQ(
+          comb_convert(with_version(id, version::v4), named(from), named(to)).result,
+          from == std::string(to) || from == std::string("newsequentialid") ? outcome::done : outcome::wrong_version)
+          << from << " to " << to;
+  }
+  // The other variant, and version 1 in the place of another layout.
+  EXPECT_EQ(comb_convert("c232ab00-9414-11ec-d3c8-9f6bdeced846"_uuid, named("v1"), named("v6")).result,
+            outcome::wrong_version);
+  EXPECT_EQ(comb_convert("00ab32c2-1494-ec21-b3c8-9f6bdeced846"_uuid, named("newsequentialid"), named("v6")).result,
+            outcome::wrong_version);
 }
 
 TEST(Convert, ToAnotherEncodingRequiresATimeInItsRange) {

@@ -17,9 +17,11 @@ namespace comb {
 //
 // Layouts with the same encoding differ only in their field. The two encodings of 1 ms can be converted into each
 // other. The ticks of legacy can be converted into Unix milliseconds, and Unix milliseconds into units of 10 us, but
-// not back: several numbers would become one. Layout "v7" is layout "postgres" with another version.
+// not back: several numbers would become one. Layout "v7" is layout "postgres" with another version. Ids of versions 1
+// and 6 have the same bits in another order.
 constexpr bool can_convert(const uuid_layout& from, const uuid_layout& to) noexcept {
-  if (from.read_only() || to.read_only() || from.needs_shard() || to.needs_shard()) return false;
+  if (from.needs_shard() || to.needs_shard()) return false;
+  if (from.encoding == gregorian) return to.encoding == gregorian;
   if (from.label != to.label && (from.requires_version() || to.requires_version()))
     return from.field == to.field && from.encoding == to.encoding;
   return from.encoding == to.encoding || (from.encoding == net_ms && to.encoding == unix_ms) ||
@@ -50,10 +52,11 @@ struct conversion {
 // The id in another layout. can_convert() must be true for the two. The number moves to its new place, and what was
 // there moves to the old place of the number.
 constexpr conversion comb_convert(const uuid& id, const uuid_layout& from, const uuid_layout& to) noexcept {
+  if (&from == &to) return {outcome::done, id};
   // An id that lacks the version of its layout would not be read in the other one.
-  if (&from != &to && (from.requires_version() || to.requires_version())) {
-    if (!has_version(id, from.label)) return {outcome::wrong_version, {}};
-    if (from.label != to.label) return {outcome::done, with_version(id, to.label)};
+  if (from.requires_version() || to.requires_version()) {
+    if (!has_version(id, from.label, from.field.version_shift)) return {outcome::wrong_version, {}};
+    if (from.label != to.label && from.field == to.field) return {outcome::done, with_version(id, to.label)};
   }
 
   std::uint64_t number = from.field.get(id);
@@ -87,5 +90,8 @@ static_assert(comb_from_mssql("00000000-9120-ceb0-9a57-000000001409"_uuid) ==
 static_assert(comb_convert("460d5fc8-b1bd-9822-8009-08ebcb35f7b5"_uuid, *find_layout("process_ticks"),
                            *find_layout("ticks"))
                   .id == "08ebcb35-f7b5-8009-460d-5fc8b1bd9822"_uuid);
+// RFC 9562, appendix A.
+static_assert(comb_convert("c232ab00-9414-11ec-b3c8-9f6bdeced846"_uuid, *find_layout("v1"), *find_layout("v6")).id ==
+              "1ec9414c-232a-6b00-b3c8-9f6bdeced846"_uuid);
 
 }  // namespace comb

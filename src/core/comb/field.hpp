@@ -113,9 +113,19 @@ inline constexpr time_field first_32{
           return uuid::from({.high = number << 32 | (id.high() & 0xffffffff), .low = id.low()});
         }};
 
-inline constexpr time_field v1_ticks{.bits = 60, .get = gregorian_v1};
-inline constexpr time_field v6_ticks{.bits = 60, .get = gregorian_v6};
+// In versions 1 and 6, the number and the version fill the first half of the id, so setting the number sets both.
+inline constexpr time_field v1_ticks{
+    .bits = 60, .get = gregorian_v1, .set = [](const uuid& id, std::uint64_t number) noexcept {
+      return uuid::from({.high = number << 32 | (number >> 16 & 0xffff0000) | 0x1000 | number >> 48, .low = id.low()});
+    }};
+inline constexpr time_field v6_ticks{
+    .bits = 60, .get = gregorian_v6, .set = [](const uuid& id, std::uint64_t number) noexcept {
+      return uuid::from({.high = number >> 12 << 16 | 0x6000 | (number & 0xfff), .low = id.low()});
+    }};
 inline constexpr time_field v1_windows{
-    .bits = 60, .version_shift = 4, .get = [](const uuid& id) noexcept { return gregorian_v1(reverse_groups(id)); }};
+    .bits = 60,
+    .version_shift = 4,
+    .get = [](const uuid& id) noexcept { return gregorian_v1(reverse_groups(id)); },
+    .set = [](const uuid& id, std::uint64_t number) noexcept { return reverse_groups(v1_ticks.set(id, number)); }};
 
 }  // namespace comb

@@ -141,9 +141,7 @@ namespace {
 [[noreturn]] void report_cannot_convert(const uuid_layout& from, const uuid_layout& to) {
   const char* targets = list_layouts([&from](const uuid_layout& layout) { return can_convert(from, layout); });
   const char* why;
-  if (from.read_only() || to.read_only())
-    why = psprintf("Ids of layout \"%s\" are only read.", from.read_only() ? from.name : to.name);
-  else if (from.needs_shard() || to.needs_shard())
+  if (from.needs_shard() || to.needs_shard())
     why = "A hot id contains whole seconds and a shard.";
   else if (from.encoding != to.encoding)
     why = psprintf("One counts %s, the other %s.", from.encoding.unit, to.encoding.unit);
@@ -151,8 +149,13 @@ namespace {
     why = "Version 7 has its time in the place of layout \"postgres\" only.";
   ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
           errmsg("cannot convert ids of layout \"%s\" to layout \"%s\"", from.name, to.name), errdetail("%s", why),
-          *targets ? errhint("From \"%s\", ids convert to %s.", from.name, targets)
-                   : errhint("Ids of layout \"%s\" convert to no other.", from.name));
+          errhint("%s%s",
+                  *targets ? psprintf("From \"%s\", ids convert to %s.", from.name, targets)
+                           : psprintf("Ids of layout \"%s\" convert to no other.", from.name),
+                  to.generated == generation::comb
+                      ? psprintf(" For new ids with their times, use comb_uuid%s(comb_timestamp(id, '%s')).",
+                                 to.requires_version() ? "_v7" : "", from.name)
+                      : ""));
 }
 
 }  // namespace
