@@ -100,6 +100,39 @@ SQL
 	gives($same, $rows, "$layout: a restore of the data changes no id");
 }
 
+# ---- keys of version 1 -----------------------------------------------------------------------------------------------
+
+# A key each 3 us, of one clock and one node, and rows that refer to it without a unique index.
+begin('version_1');
+$node->safe_psql($database, <<'SQL');
+CREATE TABLE customers AS
+SELECT (substr(ticks, 8) || substr(ticks, 4, 4) || '1' || left(ticks, 3) || 'b3c89f6bdeced846')::uuid AS id, n
+FROM generate_series(1, 20000) AS n,
+     LATERAL lpad(to_hex(139839843000000000 + 30 * n + n % 7), 15, '0') AS ticks;
+CREATE TABLE visits AS SELECT id AS customer_id, n FROM customers;
+ALTER TABLE customers ADD PRIMARY KEY (id);
+SQL
+my $converts = slurp_file("$doc/migrating.md");
+like($converts, qr/`\Q$_\E`/, "migrating.md writes $_")
+  for "comb_convert(id, 'v1', 'v6')", "comb_uuid(comb_timestamp(id, 'v1'))";
+gives("SELECT comb_convert(id, 'v1', 'postgres') FROM customers LIMIT 1",
+	q{ERROR:  cannot convert ids of layout "v1" to layout "postgres"}, 'version 1 does not convert to the layout of comb');
+$node->safe_psql($database, <<'SQL');
+CREATE TABLE new_ids AS SELECT id AS old_id, n, comb_uuid(comb_timestamp(id, 'v1')) AS id FROM customers;
+ALTER TABLE customers ALTER id TYPE uuid USING comb_convert(id, 'v1', 'v6');
+ALTER TABLE visits ALTER customer_id TYPE uuid USING comb_convert(customer_id, 'v1', 'v6');
+SQL
+gives('SELECT count(DISTINCT id), count(*) FROM customers JOIN visits ON customer_id = id AND customers.n = visits.n',
+	'20000|20000', 'version 6 keeps each key, and what refers to it');
+gives('SELECT count(DISTINCT id) FROM new_ids', '20000', 'so do new ids');
+for my $table (qw(customers new_ids))
+{
+	gives("SELECT count(*) FROM (SELECT n, lag(n) OVER (ORDER BY id) FROM $table) AS t WHERE n / 100 < lag / 100",
+		'0', "$table: the keys are in the order of time");
+}
+gives("SELECT count(DISTINCT comb_set_timestamp(old_id, comb_timestamp(old_id, 'v1'), 'postgres')) < 1000 FROM new_ids",
+	't', 'with the time overwritten, most keys of version 1 become one of another');
+
 # ---- the kind of keys is found -------------------------------------------------------------------------------------
 
 begin('kinds');
@@ -183,6 +216,69 @@ hot|hot_uuid(7)
 ulid|comb_to_ulid(comb_uuid())
 prefixed|('o_'::text || lower(comb_to_ulid(comb_uuid())))
 EXPECTED
+
+# Tables whose partitions have ranges of the key keep their default, also where a partition has other columns.
+$node->safe_psql($database, <<'SQL');
+CREATE TABLE events (id uuid PRIMARY KEY DEFAULT comb_uuid(), n int) PARTITION BY RANGE (id);
+CREATE TABLE events_now PARTITION OF events
+    FOR VALUES FROM (comb_boundary(now() - interval '1 day')) TO (comb_boundary(now() + interval '1 day'));
+CREATE TABLE sub (n int, id uuid NOT NULL DEFAULT comb_uuid()) PARTITION BY HASH (id);
+CREATE TABLE sub_0 PARTITION OF sub FOR VALUES WITH (MODULUS 1, REMAINDER 0);
+ALTER TABLE events ATTACH PARTITION sub
+    FOR VALUES FROM (comb_boundary(now() + interval '1 day')) TO (comb_boundary(now() + interval '2 days'));
+CREATE TABLE by_day (id uuid DEFAULT comb_uuid(), day date) PARTITION BY RANGE (day);
+CREATE TABLE by_day_1 PARTITION OF by_day FOR VALUES FROM ('2026-01-01') TO ('2027-01-01');
+SQL
+$node->safe_psql($database, example('operations.md', 'DROP EXPRESSION') =~ s/;\s*\z/ \\gexec\n/r);
+runs(q{INSERT INTO events (n) SELECT generate_series(1, 20); INSERT INTO by_day (day) VALUES ('2026-05-01')},
+	'rows can still be inserted after changing back');
+gives(q{SELECT string_agg(adrelid::regclass::text, ' ' ORDER BY adrelid) FROM pg_attrdef
+		WHERE pg_get_expr(adbin, adrelid) = 'comb_uuid()'},
+	'events events_now sub sub_0', 'only tables that are partitioned by range of the key keep the default');
+
+# ---- old rows --------------------------------------------------------------------------------------------------------
+
+# Two readers of 2,600 rows, 2,500 of which are older than a year. One reader has read them all, the other 1,700.
+begin('old_rows');
+my ($delete) = map { $_->{sql} } blocks("$doc/operations.md", 'old-rows');
+my ($drop) = map { $_->{sql} =~ s/;\s*\z/ \\gexec\n/r } blocks("$doc/operations.md", 'old-partitions');
+my $by_age = $delete =~ s/, \(SELECT last .*?LIMIT 1\)//sr;
+my ($places) = example('outbox.md', 'CREATE TABLE event_readers') =~ /(CREATE TABLE event_readers .*?;)/;
+my $rows = q{
+	INSERT INTO events SELECT comb_uuid(now() - interval '2 years' + n * interval '1 hour'), n
+	FROM generate_series(1, 2500) AS n;
+	INSERT INTO events (payload) SELECT n FROM generate_series(2501, 2600) AS n;
+	INSERT INTO event_readers SELECT name, id FROM events, (VALUES ('fast', 2600), ('slow', 1700)) AS v (name, n)
+	WHERE payload = n::text};
+my $left = "SELECT count(*), min(payload::int) FROM events";
+$node->safe_psql($database, "CREATE TABLE events (id uuid PRIMARY KEY DEFAULT comb_uuid(), payload text); $places $rows");
+gives("$delete; $left", '1600|1001', 'old rows are deleted in batches');
+gives("$delete; $delete; $left", '901|1700', 'rows that a reader has still to read stay');
+isnt($by_age, $delete, 'the statement asks for the places');
+gives("BEGIN; $by_age; $left; ROLLBACK", '100|2501', 'by age alone, rows are deleted that a reader has still to read');
+gives("UPDATE event_readers SET last = comb_watermark(); $delete; $left", '100|2501', 'then they are deleted');
+gives("TRUNCATE event_readers; $delete; $left", '100|2501', 'without readers, the age decides');
+gives('CREATE VIEW events_v AS SELECT *, comb_timestamp(id) AS created_at FROM events;
+	   DELETE FROM events WHERE ctid IN (SELECT ctid FROM events_v ORDER BY created_at LIMIT 10); ' . $left,
+	'0|', 'by the ctid of a view, all rows are deleted');
+
+$node->safe_psql($database, "
+	DROP TABLE events CASCADE;
+	CREATE TABLE events (id uuid PRIMARY KEY DEFAULT comb_uuid(), payload text) PARTITION BY RANGE (id);
+	CREATE TABLE events_rest PARTITION OF events DEFAULT");
+$node->safe_psql($database, qq{
+	SELECT format('CREATE TABLE events_%s PARTITION OF events FOR VALUES FROM (%L) TO (%L)', n,
+	              comb_boundary(at), CASE n WHEN 4 THEN 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+	                                 ELSE comb_boundary(at + interval '1000 hours')::text END)
+	FROM generate_series(0, 4) AS n, LATERAL (SELECT now() - interval '2 years' + n * interval '1000 hours' AS at) AS t
+	\\gexec
+	$rows});
+my $partitions = q{SELECT string_agg(inhrelid::regclass::text, ' ' ORDER BY inhrelid)
+	FROM pg_inherits WHERE inhparent = 'events'::regclass};
+gives("$drop $partitions", 'events_rest events_1 events_2 events_3 events_4',
+	'a partition that all readers have passed is dropped, and no other');
+gives("UPDATE event_readers SET last = comb_watermark(); $drop $partitions; $left",
+	"events_rest events_4\n100|2501", 'partitions with newer rows are not');
 
 # ---- privileges ------------------------------------------------------------------------------------------------------
 
