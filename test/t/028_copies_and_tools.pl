@@ -1,6 +1,6 @@
 # A standby and a logical subscriber read up to the heartbeat of doc/outbox.md, and tools that read by time through the
-# view there, while transactions of different length write. Each reads each row once. Without the watermark, each kind
-# loses rows.
+# view there, while transactions of different length write. With the settings of the page, each reads each row once.
+# With their defaults, and without the watermark, they do what the page says.
 use strict;
 use warnings;
 use Comb;
@@ -47,10 +47,23 @@ $subscriber->safe_psql('postgres', "
 	CREATE SUBSCRIPTION feed CONNECTION \$\$$publisher\$\$ PUBLICATION feed");
 $subscriber->wait_for_subscription_sync($node, 'feed');
 
+# With their defaults, Kafka Connect looks for tables, whose column of the time cannot be NULL, and Airbyte reads xmin.
+is($node->safe_psql('postgres', q{
+		SELECT table_type, is_nullable FROM information_schema.tables JOIN information_schema.columns USING (table_name)
+		WHERE table_name = 'events_by_time' AND column_name = 'created_at'}),
+	'VIEW|YES', 'by default, Kafka Connect refuses the view');
+my (undef, undef, $error) =
+  $node->psql('postgres', 'SELECT xmin::text::bigint, * FROM "public"."events_by_time" ORDER BY xmin::text::bigint');
+like($error, qr/column "xmin" does not exist/, 'by default, Airbyte gets an error');
+my ($settings) = slurp_file($document) =~ /^(\| tool .*?)\n\n/ms;
+
 # The queries that the tools send, with their placeholders. Logstash leaves its query to the user, and this is the one
-# of its maker's guide. `with` has the values in their order: the last time, the time of the database, or the last
-# number. dlt reads the last time again, and drops the rows that it has.
+# of its maker's guide. `with` has the values in their order: the last time, the time of the database, the time when the
+# last poll began, or the last number. dlt reads the last time again, and drops the rows that it has. With pages,
+# Logstash counts the rows first, and then reads them by LIMIT and OFFSET.
 my $kafka = '"public"."events_by_time"';
+my $logstash = 'SELECT * FROM events_by_time WHERE (created_at > :sql_last_value AND created_at < NOW()) '
+  . 'ORDER BY created_at ASC';
 my @tools = (
 	{ name => 'Kafka Connect JDBC, timestamp',
 		sql => qq{SELECT * FROM $kafka WHERE $kafka."created_at" > ? AND $kafka."created_at" < ? }
@@ -62,11 +75,9 @@ my @tools = (
 		  . qq{$kafka."number" > ?) OR $kafka."created_at" > ?) ORDER BY $kafka."created_at",$kafka."number" ASC},
 		with => [ 'now', 'time', 'number', 'time' ]
 	},
-	{ name => 'Logstash',
-		sql => 'SELECT * FROM events_by_time WHERE (created_at > :sql_last_value AND created_at < NOW()) '
-		  . 'ORDER BY created_at ASC',
-		with => ['time']
-	},
+	{ name => 'Logstash with use_column_value', sql => $logstash, with => ['time'] },
+	{ name => 'Logstash with its defaults', sql => $logstash, with => ['begin'], is_control => 1 },
+	{ name => 'Logstash with pages', sql => $logstash, with => ['time'], page => 5, is_control => 1 },
 	{ name => 'Airbyte',
 		sql => 'SELECT "created_at","id","payload","number" FROM "public"."events_by_time" WHERE "created_at" > ? '
 		  . 'ORDER BY "created_at" ASC',
@@ -81,7 +92,12 @@ my @tools = (
 	});
 push @tools, { %{ $tools[0] }, name => 'by time without the watermark', is_control => 1 };
 $tools[-1]{sql} =~ s/events_by_time/naive_by_time/g;
-$_->{node} = $node for @tools;
+for my $tool (@tools)
+{
+	$tool->{node} = $node;
+	my ($product) = $tool->{name} =~ /^(Kafka Connect JDBC|\w+)/;
+	like($settings, qr/^\| $product /m, "the page has the settings of $tool->{name}") unless $tool->{is_control};
+}
 
 my $read = block_with('outbox-standby', 'heartbeat') =~ s/;\s*\z//r;
 my $naive = $read =~ s/ AND id < \(SELECT below FROM heartbeat\)//r;
@@ -103,7 +119,8 @@ for my $reader (@readers)
 {
 	$reader->{session} = Session->new($reader->{node}->connstr('postgres'));
 	$reader->{session}->rows("\\unset FETCH_COUNT\nSELECT 1");
-	$reader->{last} = { time => '1970-01-01 00:00:00+00', number => -1, id => '00000000-0000-0000-0000-000000000000' };
+	$reader->{last} = { number => -1, id => '00000000-0000-0000-0000-000000000000' };
+	@{ $reader->{last} }{qw(time begin)} = ('1970-01-01 00:00:00+00') x 2;
 	$reader->{seen} = {};
 }
 
@@ -115,7 +132,14 @@ sub poll
 	($last->{now}) = $reader->{session}->rows('select CURRENT_TIMESTAMP');
 	my @with = map { "'$last->{$_}'" } @{ $reader->{with} };
 	my $sql = $reader->{sql} =~ s/\?|:sql_last_value|%\(created_at_1\)s|:'last'/shift @with/ger;
-	my @rows = $reader->{session}->rows($sql);
+	my @pages = ($sql);
+	if (my $size = $reader->{page})
+	{
+		my ($count) = $reader->{session}->rows(qq{SELECT count(*) FROM ($sql) AS "t1" LIMIT 1});
+		@pages = map { qq{SELECT * FROM ($sql) AS "t1" LIMIT $size OFFSET } . $size * $_ } 0 .. ($count - 1) / $size;
+	}
+	my @rows = map { $reader->{session}->rows($_) } @pages;
+	$last->{begin} = $last->{now};
 	@rows = grep { !$seen->{ (split /\|/)[1] } } @rows if $reader->{drops_known};
 	for (@rows)
 	{
@@ -144,6 +168,18 @@ like($node->safe_psql('postgres', "
 		SET enable_seqscan = off; SET enable_bitmapscan = off;
 		EXPLAIN (COSTS OFF) SELECT * FROM events_by_time WHERE created_at > '2026-01-01'"),
 	qr/Index Cond: (?=.*id < )(?=.*id >= )/, 'a query by time uses the index of the key');
+
+# The SQL flavour needs the index of the page for that.
+chomp(my $version = `sed -n "s/^default_version *= *'\\(.*\\)'/\\1/p" $top/comb.control`);
+$node->safe_psql('postgres', 'CREATE DATABASE flavour');
+my $plan = q{SET enable_seqscan = off; SET enable_bitmapscan = off;
+	EXPLAIN (COSTS OFF) SELECT * FROM events_by_time WHERE created_at > '2026-01-01' ORDER BY created_at};
+my $events = block_with('', 'CREATE TABLE events (');
+like($node->safe_psql('flavour', "CREATE EXTENSION comb VERSION '$version-sql'; $events $view $plan"),
+	qr/Filter: .*comb_timestamp\(id\) > /, 'with the SQL flavour, a query by time reads the whole table');
+my ($index) = slurp_file($document) =~ /unless you\s+index `(.*?)`/;
+like($node->safe_psql('flavour', "CREATE INDEX ON events ($index); $plan"),
+	qr/Index Cond: .*comb_timestamp\(id\) > /, 'with an index on the time, it uses the index');
 
 # The readers get the rest.
 $node->safe_psql('postgres', $beat);

@@ -113,6 +113,26 @@ is(sql(q{SELECT min(month) = date_trunc('month', now()) - interval '2 months' FR
 is(sql(q{SELECT min(comb_timestamp(id)) = date_trunc('month', now()) - interval '2 months' FROM events}),
 	't', 'the rows past the retention are gone');
 
+# The retention drops rows that a reader has still to read. The query of doc/operations.md drops them once it has.
+my ($drop) = map { $_->{sql} } blocks("$ENV{SANDBOX}/comb/doc/operations.md", 'old-partitions');
+$drop =~ s/'1 year'/'1 month'/ or BAIL_OUT('no age');
+$drop =~ s/;\s*\z/ \\gexec\n/;
+my $first = q{SELECT (min(comb_timestamp(id)) - date_trunc('month', now()))::text FROM events};
+sql(q{
+	UPDATE partman.part_config SET retention = NULL;
+	CREATE TABLE event_readers (name text PRIMARY KEY, last uuid NOT NULL);
+	INSERT INTO event_readers
+	VALUES ('slow', comb_boundary(date_trunc('month', now()) - interval '2 months' + interval '10 days'))});
+my $before = sql($first);
+is(sql("$drop SELECT partman.run_maintenance(); $first"), "\n$before", 'a month that a reader has not passed stays');
+isnt(sql("
+	BEGIN;
+	UPDATE partman.part_config SET retention = '1 month';
+	SELECT partman.run_maintenance();
+	$first;
+	ROLLBACK"), "\n$before", 'with a retention, it is dropped');
+isnt(sql("UPDATE event_readers SET last = comb_watermark(); $drop $first"), $before, 'a month that it has passed is dropped');
+
 # A month that is missing between others is created again, and once.
 my $missing = sql(q{SELECT name FROM months WHERE month = date_trunc('month', now()) + interval '2 months'});
 sql("DROP TABLE $missing");

@@ -236,6 +236,44 @@ gives(q{SELECT string_agg(adrelid::regclass::text, ' ' ORDER BY adrelid) FROM pg
 		WHERE pg_get_expr(adbin, adrelid) = 'comb_uuid()'},
 	'events events_now sub sub_0', 'only tables that are partitioned by range of the key keep the default');
 
+# ---- rows that readers can miss --------------------------------------------------------------------------------------
+
+begin('missed');
+$node->safe_psql($database, <<'SQL');
+CREATE TABLE place (below uuid);
+CREATE TABLE whole (id uuid DEFAULT comb_uuid(), status text DEFAULT 'new') PARTITION BY LIST (status);
+CREATE TABLE part (LIKE whole INCLUDING ALL);
+CREATE TABLE parent (id uuid DEFAULT comb_uuid(), status text DEFAULT 'new');
+CREATE TABLE child (LIKE parent INCLUDING ALL);
+CREATE TABLE changed (LIKE parent INCLUDING ALL);
+CREATE TABLE hidden (LIKE parent INCLUDING ALL);
+ALTER TABLE hidden ENABLE ROW LEVEL SECURITY;
+CREATE POLICY paid ON hidden USING (status = 'paid');
+INSERT INTO part DEFAULT VALUES; INSERT INTO child DEFAULT VALUES; INSERT INTO changed DEFAULT VALUES;
+INSERT INTO hidden DEFAULT VALUES; INSERT INTO place VALUES (comb_watermark());
+GRANT SELECT ON ALL TABLES IN SCHEMA public TO web;
+SQL
+for my $kind (
+	[ 'whole', "ALTER TABLE whole ATTACH PARTITION part FOR VALUES IN ('new')" ],
+	[ 'parent', 'ALTER TABLE child INHERIT parent' ],
+	[ "changed WHERE status = 'paid'", "UPDATE changed SET status = 'paid'" ],
+	[ 'hidden', 'ALTER POLICY paid ON hidden USING (true)' ])
+{
+	my ($rows, $change) = @$kind;
+	my $passed = "SET ROLE web; SELECT count(*) FROM (SELECT * FROM $rows) AS t, place WHERE id < below; RESET ROLE;";
+	gives("$passed $change; $passed", "0\n1", "a row appears below the place of a reader: $change");
+}
+$node->safe_psql($database, q{
+	CREATE TABLE other PARTITION OF whole FOR VALUES IN ('paid'); INSERT INTO whole (status) VALUES ('paid')});
+my $reader = $node->background_psql($database, on_error_stop => 1);
+$reader->query_safe('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT comb_watermark()');
+$node->safe_psql($database, 'ALTER TABLE part SET UNLOGGED');
+is($reader->query_safe('SELECT status FROM whole WHERE id < (SELECT comb_watermark())'), 'paid',
+	'an older snapshot sees no row of a partition that was rewritten');
+$reader->quit;
+like(slurp_file("$doc/outbox.md"), qr/\Q$_\E/, "outbox.md names it: $_")
+  for 'ATTACH PARTITION or INHERIT', 'UPDATE, or a wider policy', 'SET UNLOGGED';
+
 # ---- old rows --------------------------------------------------------------------------------------------------------
 
 # Two readers of 2,600 rows, 2,500 of which are older than a year. One reader has read them all, the other 1,700.
