@@ -94,10 +94,28 @@ struct moment {
 
 moment present() { return {server_world::transaction(), GetCurrentStatementStartTimestamp()}; }
 
-// When the library was loaded, if that may have been within a query that the hooks have not seen.
+// When the library was loaded, and how many queries that the hooks have not seen may still run since then.
 moment loaded_in;
+int unseen_queries = 0;
 
-bool may_be_in_unseen_query() { return loaded_in == present(); }
+bool may_be_in_unseen_query() { return unseen_queries > 0 && loaded_in == present(); }
+
+// Counts the queries below a memory context until their memory ends. PL/pgSQL has states of the executor without a
+// query, for expressions.
+void count_unseen_queries(MemoryContext memory) {
+  const auto is_named = [](MemoryContext context, const char* name) { return strcmp(context->name, name) == 0; };
+  for (MemoryContext each = memory->firstchild; each != nullptr; each = each->nextchild) {
+    count_unseen_queries(each);
+    if (!is_named(each, "ExecutorState") || memory == TopTransactionContext || is_named(memory, "SPI Proc")) continue;
+    auto* ended = static_cast<MemoryContextCallback*>(MemoryContextAlloc(each, sizeof(MemoryContextCallback)));
+    ended->func = [](void*) {
+      Assert(unseen_queries > 0);
+      --unseen_queries;
+    };
+    MemoryContextRegisterResetCallback(each, ended);
+    ++unseen_queries;
+  }
+}
 
 // The oldest snapshot of a query, of those around it, and of those that the hooks have not seen, which can have any
 // snapshot that this process still uses.
@@ -224,8 +242,8 @@ void finish_query(QueryDesc* query) {
 
 // Whether a command is running that is not a query, such as DO, and within it no query that has a snapshot of its own.
 bool is_in_command_alone() {
-  return ActivePortal->strategy == PORTAL_MULTI_QUERY && ActivePortal->portalSnapshot != nullptr &&
-         ActivePortal->portalSnapshot == GetActiveSnapshot();
+  return ActivePortal != nullptr && ActivePortal->strategy == PORTAL_MULTI_QUERY &&
+         ActivePortal->portalSnapshot != nullptr && ActivePortal->portalSnapshot == GetActiveSnapshot();
 }
 
 }  // namespace
@@ -247,11 +265,10 @@ void init_statement() {
   ExecutorRun_hook = run_query;
   next_finish = ExecutorFinish_hook;
   ExecutorFinish_hook = finish_query;
-  // The planner loads the library before the query starts, except for calls within functions. Deferred triggers, and
-  // those of a subscription's worker, run without a portal.
-  if (!IsTransactionState()) return;
-  const bool is_in_trigger = DatumGetInt32(DirectFunctionCall1(pg_trigger_depth, Datum{0})) > 0;
-  if (is_in_trigger || (ActivePortal != nullptr && !is_in_command_alone())) loaded_in = present();
+  // The planner loads the library before the query starts, except for calls within functions.
+  if (!IsTransactionState() || is_in_command_alone()) return;
+  loaded_in = present();
+  count_unseen_queries(TopMemoryContext);
 }
 
 }  // namespace comb::pg
