@@ -131,7 +131,8 @@ isnt(sql("
 	SELECT partman.run_maintenance();
 	$first;
 	ROLLBACK"), "\n$before", 'with a retention, it is dropped');
-isnt(sql("UPDATE event_readers SET last = comb_watermark(); $drop $first"), $before, 'a month that it has passed is dropped');
+isnt(sql("UPDATE event_readers SET last = comb_watermark(); $drop $first"), $before,
+	'a month that the reader has passed is dropped');
 
 # A month that is missing between others is created again, and once.
 my $missing = sql(q{SELECT name FROM months WHERE month = date_trunc('month', now()) + interval '2 months'});

@@ -40,11 +40,6 @@ $plan = $node->safe_psql('postgres', q{
 	EXPLAIN (COSTS OFF) SELECT public.max(other), public.min(other) FROM keys});
 like($plan, qr/Finalize Aggregate.*Gather.*Partial Aggregate/s, 'parallel workers compute min() and max()');
 
-run_blocks('faq.md', $node, 'postgres', [ blocks($faq, 'min-max-drop') ]);
-is($node->safe_psql('postgres', q{
-	SELECT count(*) FROM pg_proc WHERE pronamespace = 'public'::regnamespace AND proname ~ '^(min|max|uuid_.*er)$'}),
-	'0', 'the FAQ drops all objects of the aggregates');
-
 # The FAQ says which versions read the time in a key without comb.
 SKIP:
 {

@@ -289,7 +289,8 @@ my $rows = q{
 	INSERT INTO event_readers SELECT name, id FROM events, (VALUES ('fast', 2600), ('slow', 1700)) AS v (name, n)
 	WHERE payload = n::text};
 my $left = "SELECT count(*), min(payload::int) FROM events";
-$node->safe_psql($database, "CREATE TABLE events (id uuid PRIMARY KEY DEFAULT comb_uuid(), payload text); $places $rows");
+$node->safe_psql($database, "
+	CREATE TABLE events (id uuid PRIMARY KEY DEFAULT comb_uuid(), payload text); $places $rows");
 gives("$delete; $left", '1600|1001', 'old rows are deleted in batches');
 gives("$delete; $delete; $left", '901|1700', 'rows that a reader has still to read stay');
 isnt($by_age, $delete, 'the statement asks for the places');
