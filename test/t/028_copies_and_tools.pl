@@ -55,7 +55,7 @@ is($node->safe_psql('postgres', q{
 my (undef, undef, $error) =
   $node->psql('postgres', 'SELECT xmin::text::bigint, * FROM "public"."events_by_time" ORDER BY xmin::text::bigint');
 like($error, qr/column "xmin" does not exist/, 'by default, Airbyte gets an error');
-my ($settings) = slurp_file($document) =~ /^(\| tool .*?)\n\n/ms;
+my ($settings) = slurp_file($document) =~ /^(- Kafka .*?)\n\n/ms;
 
 # The queries that the tools send, with their placeholders. Logstash leaves its query to the user, and this is the one
 # of its maker's guide. `with` has the values in their order: the last time, the time of the database, the time when the
@@ -96,7 +96,7 @@ for my $tool (@tools)
 {
 	$tool->{node} = $node;
 	my ($product) = $tool->{name} =~ /^(Kafka Connect JDBC|\w+)/;
-	like($settings, qr/^\| $product /m, "the page has the settings of $tool->{name}") unless $tool->{is_control};
+	like($settings, qr/^- $product: /m, "the page has the settings of $tool->{name}") unless $tool->{is_control};
 }
 
 my $read = block_with('outbox-standby', 'heartbeat') =~ s/;\s*\z//r;
