@@ -246,6 +246,7 @@ CREATE TRIGGER logged AFTER INSERT OR UPDATE OR DELETE ON pens FOR EACH ROW EXEC
 CREATE TRIGGER truncated AFTER TRUNCATE ON pens EXECUTE FUNCTION comb_log('pens_log');
 SELECT outcome('INSERT INTO pens VALUES (1)');
 CREATE TRIGGER logged AFTER INSERT OR UPDATE ON red_pens FOR EACH ROW EXECUTE FUNCTION comb_log('pens_log');
+CREATE TRIGGER other AFTER INSERT OR UPDATE OR DELETE ON red_pens FOR EACH ROW EXECUTE FUNCTION move_key();
 SELECT outcome('INSERT INTO pens VALUES (1)');
 CREATE OR REPLACE TRIGGER logged AFTER INSERT OR UPDATE OR DELETE ON red_pens FOR EACH ROW
 EXECUTE FUNCTION comb_log('pens_log');
@@ -319,6 +320,9 @@ CREATE TEMP TABLE drafts (id int);
 CREATE TEMP TABLE drafts_log (change uuid DEFAULT comb_uuid(), id int);
 CREATE TRIGGER logged AFTER INSERT ON drafts FOR EACH ROW EXECUTE FUNCTION comb_log('drafts_log');
 INSERT INTO drafts VALUES (1);
+BEGIN READ ONLY;
+INSERT INTO drafts VALUES (2);
+COMMIT;
 SELECT entries('drafts_log');
 
 -- The executor writes a log that has another table access method. It counts calls of functions.
@@ -353,7 +357,8 @@ END $$;
 CREATE TABLE states (state text PRIMARY KEY);
 CREATE TABLE jobs (id int);
 CREATE TABLE jobs_log (change uuid DEFAULT comb_uuid(), n serial, id int, twice int GENERATED ALWAYS AS (id * 2) STORED,
-    m int GENERATED ALWAYS AS IDENTITY, state text DEFAULT 'new' REFERENCES states CHECK (state <> 'new'));
+    m int GENERATED ALWAYS AS IDENTITY, state text DEFAULT 'new' REFERENCES states CHECK (state <> 'new'),
+    until timestamptz DEFAULT now() + make_interval(days => 1));
 CREATE TABLE tasks (id int);
 CREATE TABLE tasks_log (id int, change uuid DEFAULT comb_uuid(), state text DEFAULT 'new') PARTITION BY LIST (id);
 CREATE TABLE tasks_log_1 PARTITION OF tasks_log FOR VALUES IN (1) PARTITION BY LIST (state);

@@ -33,13 +33,12 @@ struct log_column {
 
 // What the rows of a table, or of a partition, need in one statement.
 struct log_writer {
-  MemoryContext memory;
+  EState* state;       // whose memory has the writer; for all entries of a plain log
   std::uint64_t seen;  // changed_relations
   Oid log;
   Oid owner;  // of the log
   bool is_plain;
-  EState* state;  // of a plain log, for all its entries
-  int count;      // of the log's columns
+  int count;  // of the log's columns
   log_column columns[FLEXIBLE_ARRAY_MEMBER];
 };
 
@@ -248,10 +247,12 @@ bool is_plain(Relation log, const log_column* columns) {
          log->trigdesc == nullptr && log->rd_rel->relkind == RELKIND_RELATION && !log->rd_rel->relispartition;
 }
 
-// What the executor needs to insert into the log.
+// Creates what the executor needs to insert into the log.
 EState* create_state(Relation log) {
   EState* state = CreateExecutorState();
+  const MemoryContext caller = MemoryContextSwitchTo(state->es_query_cxt);
   init_range_table(state, log);
+  MemoryContextSwitchTo(caller);
   return state;
 }
 
@@ -276,19 +277,19 @@ log_writer* find_writer(const TriggerData& call, FmgrInfo* function, log_writer*
   check_policies(table, log, log->rd_rel->relowner);
   if (pg_class_aclcheck(RelationGetRelid(log), log->rd_rel->relowner, ACL_INSERT) != ACLCHECK_OK)
     aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_TABLE, RelationGetRelationName(log));
-  if (before != nullptr) MemoryContextDelete(before->memory);
-  const MemoryContext memory = AllocSetContextCreate(function->fn_mcxt, "comb_log", ALLOCSET_SMALL_SIZES);
-  const MemoryContext caller = MemoryContextSwitchTo(memory);
+  if (before != nullptr) FreeExecutorState(before->state);
+  const MemoryContext caller = MemoryContextSwitchTo(function->fn_mcxt);
+  EState* state = create_state(log);
   const auto count = static_cast<std::size_t>(log->rd_att->natts);
+  MemoryContextSwitchTo(state->es_query_cxt);
   auto* w = as<log_writer>(palloc0(offsetof(log_writer, columns) + sizeof(log_column) * count));
-  w->memory = memory;
+  w->state = state;
   w->seen = seen;
   w->log = RelationGetRelid(log);
   w->owner = log->rd_rel->relowner;
   w->count = log->rd_att->natts;
   find_columns(table, log, function->fn_oid, w->columns);
   w->is_plain = is_plain(log, w->columns) && seen == changed_relations;
-  if (w->is_plain) w->state = create_state(log);
   MemoryContextSwitchTo(caller);
   relation_close(log, NoLock);
   return w;
@@ -308,7 +309,7 @@ int begin_settings() {
 
 // Called as the owner of the log, because planning evaluates functions.
 void plan_defaults(log_writer* w) {
-  const MemoryContext caller = MemoryContextSwitchTo(w->memory);
+  const MemoryContext caller = MemoryContextSwitchTo(w->state->es_query_cxt);
   for (int i = 0; i < w->count; ++i) {
     log_column& column = w->columns[i];
     if (column.expression != nullptr) column.value = ExecInitExpr(expression_planner(column.expression), nullptr);
@@ -360,7 +361,6 @@ void write_entry(const TriggerData& call, HeapTuple row, const log_writer& w) {
   auto* root = makeNode(ResultRelInfo);
   InitResultRelInfo(root, log, 1, nullptr, 0);
   state->es_opened_result_relations = list_make1(root);
-  state->es_output_cid = GetCurrentCommandId(true);
   AfterTriggerBeginQuery();
   ExecBSInsertTriggers(state, root);
   TupleTableSlot* entry = ExecInitExtraTupleSlot(state, log->rd_att, &TTSOpsVirtual);
