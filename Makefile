@@ -114,12 +114,14 @@ endif
 # Servers with assertions are kept in build/. 00 and 07 test other things than what the library relies on.
 asserts = build/pgsql-$(if $(ASAN),asan,asserts)
 asserted = $(notdir $(call listed,test/sql/*.sql test/t/0[1-6]*.pl))
+# Processes that end leave memory allocated, and PostgreSQL measures the depth of the real stack.
+asan = ASAN_OPTIONS=detect_leaks=0:detect_stack_use_after_return=0:abort_on_error=1
 options = $(foreach v,SECONDS SEED ROWS QUERIES,$(if $($(v)),$(v)=$($(v))))
 .PHONY: test-asserts
 test-asserts: ## runs tests on a PostgreSQL with assertions, which it builds (T=shard, ASAN=1: AddressSanitizer)
 	@$(here)tools/install-deps $@ $(T) && ASAN=$(ASAN) $(here)tools/assert-server $(here)$(asserts) && \
-	  exec env PG_CONFIG=$(here)$(asserts)/bin/pg_config REUSE=$(asserts)-sandbox $(here)tools/sandbox env $(options) \
-	  ASAN_OPTIONS=detect_leaks=0:detect_stack_use_after_return=0:abort_on_error=1 test/suite $(or $(T),$(asserted))
+	  exec env $(asan) PG_CONFIG=$(here)$(asserts)/bin/pg_config REUSE=$(asserts)-sandbox $(here)tools/sandbox \
+	  env $(asan) $(options) test/suite $(or $(T),$(asserted))
 # The tests that notice most in a room, the fastest first.
 mutants_in_feed = guard log log_rights touch watermark 026_statements 023_watermark_set_back
 mutants_in_order = sequence order watermark 026_statements 014_sequence_outlives_extension 019_order_over_restarts
