@@ -114,8 +114,9 @@ endif
 # Servers with assertions are kept in build/. 00 and 07 test other things than what the library relies on.
 asserts = build/pgsql-$(if $(ASAN),asan,asserts)
 asserted = $(notdir $(call listed,test/sql/*.sql test/t/0[1-6]*.pl))
-# Processes that end leave memory allocated, and PostgreSQL measures the depth of the real stack.
-asan = ASAN_OPTIONS=detect_leaks=0:detect_stack_use_after_return=0:abort_on_error=1
+# Processes that end leave memory allocated, PostgreSQL measures the depth of the real stack, and tests preload
+# libraries.
+asan = ASAN_OPTIONS=detect_leaks=0:detect_stack_use_after_return=0:verify_asan_link_order=0:abort_on_error=1
 options = $(foreach v,SECONDS SEED ROWS QUERIES,$(if $($(v)),$(v)=$($(v))))
 .PHONY: test-asserts
 test-asserts: ## runs tests on a PostgreSQL with assertions, which it builds (T=shard, ASAN=1: AddressSanitizer)
