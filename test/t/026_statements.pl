@@ -260,7 +260,7 @@ PERFORM dblink_exec('$connection', 'INSERT INTO events (n) VALUES (0)');
 INSERT INTO counts SELECT i, $count;
 END LOOP; END \$\$;
 SQL
-	is( $node->safe_psql('postgres', "SELECT string_agg((events - $rows)::text, ' ' ORDER BY n) FROM counts"),
+	is($node->safe_psql('postgres', "SELECT string_agg((events - $rows)::text, ' ' ORDER BY n) FROM counts"),
 		$counted{$count}, "the first use in DO finds the rows of other sessions: $count");
 	$node->safe_psql('postgres', 'DELETE FROM events WHERE n = 0');
 }
@@ -289,49 +289,40 @@ is($node->safe_psql('postgres', "SELECT count(*) FROM events WHERE id < '$below'
 $session{lock}->query_safe('COMMIT');
 
 # The snapshot of a replication slot lists what the WAL does not show as committed. A commit that waits for a standby is
-# running for the others meanwhile. While A, and then B, keep the slot waiting, T commits and waits; U is committed
-# after the slot's snapshot, and is not below the watermark there.
+# running for the others meanwhile. While A, and then B, keep the slot waiting, T commits and waits. U is committed after
+# the slot's snapshot, so U's row must not be below the watermark there. In newer minor releases, the slot waits for T, too.
 $node->append_conf('postgresql.conf', "synchronous_standby_names = 'none'\nsynchronous_commit = local");
 $node->reload;
-my $is_blocked = sub { return "EXISTS (SELECT FROM pg_stat_activity WHERE pg_blocking_pids(pid) = '{$_[0]}')" };
-my $is_known;
-until ($is_known)
-{
-	my %of_slot = map { $_ => Session->new($node->connstr('postgres')) } qw(A B T U);
-	my %pid = map { $_ => $of_slot{$_}->rows('SELECT pg_backend_pid()') } keys %of_slot;
-	my $slot = Session->new($node->connstr('postgres') . ' replication=database');
-	$of_slot{A}->rows('BEGIN; SELECT pg_current_xact_id()');
-	$slot->send('CREATE_REPLICATION_SLOT s TEMPORARY LOGICAL pgoutput EXPORT_SNAPSHOT');
-	$node->poll_query_until('postgres', 'SELECT ' . $is_blocked->($pid{A}));
-	$of_slot{B}->rows('BEGIN; SELECT pg_current_xact_id()');
-	$of_slot{A}->rows('COMMIT');
-	$node->poll_query_until('postgres', 'SELECT ' . $is_blocked->($pid{B}));
-	$of_slot{U}->rows('BEGIN; INSERT INTO events (n) VALUES (' . ++$rows . ')');
-	$of_slot{T}->rows('BEGIN; SET LOCAL synchronous_commit = on; INSERT INTO orders VALUES (2)');
-	$of_slot{T}->send('COMMIT');
-	$node->poll_query_until('postgres', q{SELECT EXISTS (SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep')});
-	$of_slot{B}->rows('COMMIT');
-	# On a busy machine, the slot may wait for T as well. Then all begin again.
-	my $is_made = 'EXISTS (SELECT FROM pg_replication_slots WHERE confirmed_flush_lsn IS NOT NULL)';
-	$node->poll_query_until('postgres', "SELECT $is_made OR " . $is_blocked->($pid{T}));
-	if ($is_known = $node->safe_psql('postgres', "SELECT $is_made") eq 't')
-	{
-		my ($exported) = ($slot->receive)[1] =~ /\|([0-9A-F-]+)\|pgoutput/;
-		$of_slot{U}->rows('COMMIT');
-		$node->safe_psql('postgres', 'SELECT comb_watermark()') for 1 .. 2;
-		$reader->query_safe("BEGIN ISOLATION LEVEL REPEATABLE READ; SET TRANSACTION SNAPSHOT '$exported'");
-		$below = $reader->query_safe('SELECT comb_watermark()');
-		my $seen = $reader->query_safe("SELECT count(*) FROM events WHERE id < '$below'");
-		$reader->query_safe('COMMIT');
-		is($node->safe_psql('postgres', "SELECT count(*) FROM events WHERE id < '$below'"),
-			$seen, 'the snapshot of a replication slot sees all rows below its watermark');
-		isnt($below, $nil, 'which is known');
-	}
-	$node->safe_psql('postgres', q{SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'});
-	$of_slot{T}->receive;
-	$of_slot{U}->rows('COMMIT');
-	$_->close for $slot, values %of_slot;
-}
+my %of_slot = map { $_ => Session->new($node->connstr('postgres')) } qw(A B T U);
+my %pid = map { $_ => $of_slot{$_}->rows('SELECT pg_backend_pid()') } keys %of_slot;
+my $slot = Session->new($node->connstr('postgres') . ' replication=database');
+my $is_blocked = sub { return "EXISTS (SELECT FROM pg_stat_activity WHERE pg_blocking_pids(pid) = '{$pid{$_[0]}}')" };
+$of_slot{A}->rows('BEGIN; SELECT pg_current_xact_id()');
+$slot->send('CREATE_REPLICATION_SLOT s TEMPORARY LOGICAL pgoutput EXPORT_SNAPSHOT');
+$node->poll_query_until('postgres', 'SELECT ' . $is_blocked->('A'));
+$of_slot{B}->rows('BEGIN; SELECT pg_current_xact_id()');
+$of_slot{A}->rows('COMMIT');
+$node->poll_query_until('postgres', 'SELECT ' . $is_blocked->('B'));
+$of_slot{U}->rows('BEGIN; INSERT INTO events (n) VALUES (' . ++$rows . ')');
+$of_slot{T}->rows('BEGIN; SET LOCAL synchronous_commit = on; INSERT INTO orders VALUES (2)');
+$of_slot{T}->send('COMMIT');
+$node->poll_query_until('postgres', q{SELECT EXISTS (SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep')});
+$of_slot{B}->rows('COMMIT');
+$node->poll_query_until('postgres', 'SELECT ' . $is_blocked->('T') . ' OR NOT EXISTS (SELECT FROM pg_stat_activity'
+	  . q{ WHERE backend_type = 'walsender' AND state = 'active')});
+$of_slot{U}->rows('COMMIT');
+$node->safe_psql('postgres', 'SELECT comb_watermark()') for 1 .. 2;
+$node->safe_psql('postgres', q{SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'});
+$of_slot{T}->receive;
+my ($exported) = ($slot->receive)[1] =~ /\|([0-9A-F-]+)\|pgoutput/;
+$reader->query_safe("BEGIN ISOLATION LEVEL REPEATABLE READ; SET TRANSACTION SNAPSHOT '$exported'");
+$below = $reader->query_safe('SELECT comb_watermark()');
+my $seen = $reader->query_safe("SELECT count(*) FROM events WHERE id < '$below'");
+$reader->query_safe('COMMIT');
+is($node->safe_psql('postgres', "SELECT count(*) FROM events WHERE id < '$below'"),
+	$seen, 'the snapshot of a replication slot sees all rows below its watermark');
+isnt($below, $nil, 'which is known');
+$_->close for $slot, values %of_slot;
 $node->safe_psql('postgres', q{ALTER SYSTEM SET synchronous_standby_names = ''});
 $node->reload;
 
