@@ -112,9 +112,8 @@ void upper_paths_hook(PlannerInfo* root, UpperRelationKind stage, RelOptInfo* in
   if (!index_timestamps || stage != UPPERREL_ORDERED || !IS_SIMPLE_REL(input)) return;
   PathTarget* target = root->upper_targets[UPPERREL_ORDERED];
   ListCell* cell;
-  foreach (cell, ordered_paths(root, input)) {
+  foreach (cell, ordered_paths_by(root, input, root->sort_pathkeys)) {
     auto* path = as<Path>(lfirst(cell));
-    if (!pathkeys_contained_in(root->sort_pathkeys, path->pathkeys)) continue;
     add_path(output, path->pathtarget == target ? path : apply_projection_to_path(root, output, path, target));
   }
 }

@@ -113,6 +113,26 @@ List* ordered_paths(PlannerInfo* root, RelOptInfo* rel) {
   return result;
 }
 
+List* ordered_paths_by(PlannerInfo* root, RelOptInfo* rel, List* keys) {
+  const Var* id = partition_id(rel);
+  // There are no keys if the conditions let each column of ORDER BY have one value only.
+  if (id == nullptr || keys == NIL || !is_order_of_partitions(keys, rel, id)) return NIL;
+  List* result = NIL;
+  for (const CostSelector criterion : {STARTUP_COST, TOTAL_COST}) {
+    List* paths = NIL;
+    for (int i = -1; (i = bms_next_member(rel->live_parts, i)) >= 0;) {
+      RelOptInfo* part = rel->part_rels[i];
+      if (IS_DUMMY_REL(part)) continue;
+      Path* path = get_cheapest_path_for_pathkeys(part->pathlist, keys, nullptr, criterion, false);
+      if (path == nullptr) path = part->cheapest_total_path;  // which is sorted then
+      if (path->param_info != nullptr) return NIL;
+      paths = is_descending(linitial_node(PathKey, keys)) ? lcons(path, paths) : lappend(paths, path);
+    }
+    if (paths != NIL) result = lappend(result, create_ordered_append_path(root, rel, paths, keys));
+  }
+  return result;
+}
+
 void prune_by_columns(PlannerInfo* root, RelOptInfo* rel) {
   if (!IS_PARTITIONED_REL(rel)) return;
   ListCell *cell, *condition, *part;
