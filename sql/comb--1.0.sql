@@ -2,15 +2,16 @@
 
 -- A new id. doc/reference.md describes its bits. comb_uuid() is labelled version 4, and comb_uuid_v7() is labelled
 -- version 7 (RFC 9562, section 5.7). Both functions take their stamps from one sequence. The ids of each function
--- ascend. Error XX000 if the server has no random bits.
+-- ascend. Error XX000 if the server has no random bits, and 25000 in a parallel worker, which only a function that is
+-- wrongly declared PARALLEL SAFE can reach.
 
 CREATE FUNCTION comb_uuid() RETURNS uuid
-LANGUAGE C VOLATILE PARALLEL SAFE
+LANGUAGE C VOLATILE PARALLEL RESTRICTED
 AS 'MODULE_PATHNAME', 'comb_uuid';
 COMMENT ON FUNCTION comb_uuid() IS 'new time-ordered uuid, labelled version 4';
 
 CREATE FUNCTION comb_uuid_v7() RETURNS uuid
-LANGUAGE C VOLATILE PARALLEL SAFE
+LANGUAGE C VOLATILE PARALLEL RESTRICTED
 AS 'MODULE_PATHNAME', 'comb_uuid_v7';
 COMMENT ON FUNCTION comb_uuid_v7() IS 'new time-ordered uuid of version 7';
 
@@ -37,7 +38,7 @@ COMMENT ON FUNCTION comb_uuid_v7(timestamptz) IS 'new uuid of version 7 for a gi
 -- start again at 1970 after 2106-02-07 06:28:15 UTC.
 
 CREATE FUNCTION hot_uuid(shard int) RETURNS uuid
-LANGUAGE C VOLATILE STRICT PARALLEL SAFE
+LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED
 AS 'MODULE_PATHNAME', 'hot_uuid';
 COMMENT ON FUNCTION hot_uuid(int) IS 'new time-ordered uuid that carries its shard';
 
@@ -87,18 +88,17 @@ AS 'MODULE_PATHNAME', 'hot_timestamp';
 COMMENT ON FUNCTION hot_timestamp(uuid) IS 'time in a uuid made by hot_uuid, to the second';
 
 -- Returns one row about the sequence, and changes nothing:
---   monotonicity     the order in force: server, session
 --   shared_memory    how it was had: reserved at server start, taken on first use, full; not used by the SQL flavour
 --   last             the time of the last stamp; NULL before the first id
 --   lead             how far that time is ahead of the clock; normally negative
 --   started_from     what the first id after the server's start or promotion continued from: clock, saved stamp,
---                    replayed commit, unknown; NULL before that id, and in session order
+--                    replayed commit, unknown; NULL before that id
 --   save_error       why the last stamp could not be saved, or why the next start would ignore the file; NULL if
 --                    neither
 --   library_version  the version of the library that this session has loaded
 
-CREATE FUNCTION comb_status(OUT monotonicity text, OUT shared_memory text, OUT last timestamptz, OUT lead interval,
-                            OUT started_from text, OUT save_error text, OUT library_version text)
+CREATE FUNCTION comb_status(OUT shared_memory text, OUT last timestamptz, OUT lead interval, OUT started_from text,
+                            OUT save_error text, OUT library_version text)
 LANGUAGE C VOLATILE PARALLEL RESTRICTED
 AS 'MODULE_PATHNAME', 'comb_status';
 COMMENT ON FUNCTION comb_status() IS 'state of the sequence of ids, for people and monitoring';
@@ -262,13 +262,13 @@ COMMENT ON FUNCTION hot_guard() IS 'trigger that refuses ids which readers up to
 -- Ids of v1, v6 and newsequentialid are read, and converted into each other.
 
 -- A new id in a layout, from the next stamp of the sequence of comb_uuid(). Layouts postgres and v7 give the ids of
--- comb_uuid() and comb_uuid_v7(). A process_ticks id is at least 100 ns after the previous id, and has eight bytes that
--- are drawn at random once per session. Ids of the other layouts contain the stamp's time at the layout's resolution,
--- and random bits. The rest of the stamp is in the bits that the layout's database compares next, so the ids ascend in
--- that database.
+-- comb_uuid() and comb_uuid_v7(). A process_ticks id is at least 100 ns after the previous one of its session, and has
+-- eight bytes that are drawn at random once per session. Ids of the other layouts contain the stamp's time at the
+-- layout's resolution, and random bits. The rest of the stamp is in the bits that the layout's database compares next,
+-- so the ids ascend in that database.
 --
 -- Error 22023 for hot, whose ids hot_uuid(shard) generates, and for layouts that are only read. Error 22008 if the
--- layout cannot contain the time. PARALLEL RESTRICTED, because the eight bytes of process_ticks belong to the process.
+-- layout cannot contain the time.
 
 CREATE FUNCTION comb_generate(layout text) RETURNS uuid
 LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED

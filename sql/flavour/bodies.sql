@@ -404,7 +404,6 @@ END
 
 -- == comb_status: plpgsql
 BEGIN
-  monotonicity := 'clock';
   shared_memory := 'not used';
   library_version := '{{version}}';
 END

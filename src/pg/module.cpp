@@ -1,7 +1,6 @@
 // What PostgreSQL calls when it loads the library.
 #include "feed/statement.hpp"
 #include "feed/watermark.hpp"
-#include "order/sequence.hpp"
 #include "order/shared_memory.hpp"
 #include "planner/estimates.hpp"
 #include "planner/function.hpp"
@@ -16,8 +15,8 @@ PG_MODULE_MAGIC_EXT(.name = "comb", .version = COMB_VERSION);
 
 __attribute__((visibility("default"))) void _PG_init() {
   // A setting of a session that has not loaded the library is a placeholder.
-  if (GetConfigOption("comb.monotonicity", true, false) != nullptr &&
-      (GetConfigOptionFlags("comb.monotonicity", true) & GUC_CUSTOM_PLACEHOLDER) == 0)
+  if (GetConfigOption("comb.index_timestamps", true, false) != nullptr &&
+      (GetConfigOptionFlags("comb.index_timestamps", true) & GUC_CUSTOM_PLACEHOLDER) == 0)
     ereport(ERROR, errcode(ERRCODE_DUPLICATE_OBJECT), errmsg("another copy of comb's library is loaded"),
             errhint("Name one file everywhere: in the preload settings, LOAD, and the column probin of pg_proc."));
   comb::pg::init_estimates();
@@ -25,7 +24,6 @@ __attribute__((visibility("default"))) void _PG_init() {
   comb::pg::init_index_timestamps();
   comb::pg::init_time_lists();
   comb::pg::init_time_statistics();
-  comb::pg::init_sequence();
   comb::pg::init_shared_memory();
   comb::pg::init_statement();
   comb::pg::init_watermark();

@@ -130,6 +130,43 @@ inline void release_after_failed_init() {
 #endif
 }
 
+// Gives a lock a name in pg_stat_activity: once from PostgreSQL 19 on, and before that once in each process as well.
+inline void name_lock(LWLock* lock, bool is_new, const char* name) {
+#if PG_VERSION_NUM >= 190000
+  if (is_new) lock->tranche = static_cast<uint16>(LWLockNewTrancheId(name));
+#else
+  if (is_new) lock->tranche = static_cast<uint16>(LWLockNewTrancheId());
+  LWLockRegisterTranche(lock->tranche, name);
+#endif
+}
+
+// Calls `use(tag)` for each lock that a process holds, or a prepared transaction in the place of one. Partitions of its
+// locks are looked at before they are locked. To prepare a transaction takes longer than to see that one is empty.
+template <class Use>
+void each_lock(PGPROC* holder, Use use) {
+  for (int partition = 0; partition < NUM_LOCK_PARTITIONS; ++partition) {
+    auto* locks = &holder->myProcLocks[partition];
+#if PG_VERSION_NUM >= 160000
+    if (dlist_is_empty(locks)) continue;
+#else
+    if (SHMQueueEmpty(locks)) continue;
+#endif
+    LWLockAcquire(LockHashPartitionLockByIndex(partition), LW_SHARED);
+#if PG_VERSION_NUM >= 160000
+    dlist_iter each;
+    dlist_foreach(each, locks) use(dlist_container(PROCLOCK, procLink, each.cur)->tag.myLock->tag);
+#else
+    constexpr Size link = offsetof(PROCLOCK, procLink);
+    for (void* each = SHMQueueNext(locks, locks, link); each != nullptr;) {
+      auto* held = static_cast<PROCLOCK*>(each);
+      use(held->tag.myLock->tag);
+      each = SHMQueueNext(locks, &held->procLink, link);
+    }
+#endif
+    LWLockRelease(LockHashPartitionLockByIndex(partition));
+  }
+}
+
 // What a pointer points to. PostgreSQL passes most nodes as Node*, and the members of lists as void*.
 template <class Type>
 Type* as(void* object) {

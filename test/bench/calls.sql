@@ -11,8 +11,6 @@ INSERT INTO candidates (what, key, query, rows)
 SELECT 'call', key, format('SELECT count(%s) FROM generate_series(1, :rows)', call), 20000
 FROM (VALUES (-2, 'calling a function', 'pg_backend_pid()'), (-1, 'clock_timestamp()', 'clock_timestamp()')
       UNION ALL SELECT place, key, call FROM candidate) AS c (place, key, call) ORDER BY place;
-INSERT INTO candidates (what, key, query, rows, setting, value)
-SELECT what, 'session order', query, rows, 'comb.monotonicity', 'session' FROM candidates WHERE key = 'comb_uuid';
 INSERT INTO candidates (what, key, query, rows)
 SELECT 'read', call, format('SELECT count(%s) FROM keys', replace(call, 'a uuid', 'id')), 200000
 FROM unnest(ARRAY['a uuid', 'a uuid twin', 'comb_timestamp(id)']) AS call;

@@ -212,17 +212,12 @@ class writer {
                  " FROM generate_series(1, " + to_string(rows) + ")");
   }
 
-  // Inserts ids that the client received before the transaction had an xid. If parallel workers made them, these have
-  // ended before the insert, and a guard may refuse the ids.
-  void insert_later(const std::string& source, bool in_workers) {
+  // Inserts ids that the client received before the transaction had an xid.
+  void insert_later() {
     const int table = any(4);
-    const std::vector<id> ids = session_.run("SELECT " + new_id(table) + " FROM " + source);
+    const std::vector<id> ids = session_.run("SELECT " + new_id(table) + " FROM generate_series(1, 3)");
     pause();
-    const std::string insert = std::string("INSERT INTO ") + tables[table] + " VALUES " + values(ids);
-    if (in_workers)
-      session_.try_to(insert);
-    else
-      session_.run(insert);
+    session_.run(std::string("INSERT INTO ") + tables[table] + " VALUES " + values(ids));
   }
 
   // Inserts an id that is up to 200 ms older than the insert, or one that the transaction makes.
@@ -238,12 +233,8 @@ class writer {
     session_.try_to("INSERT INTO " + table + " VALUES " + values(ids));
   }
 
-  void set_order(const char* command) {
-    session_.run(std::string(command) + " comb.monotonicity = " + (happens(50) ? "session" : "server"));
-  }
-
   void step() {
-    switch (any(flavour ? 9 : 11)) {
+    switch (any(flavour ? 7 : 9)) {
       case 0:
       case 1:
         insert(1);
@@ -252,24 +243,18 @@ class writer {
         insert(1 + any(20));
         break;
       case 3:
-        insert_later("generate_series(1, 3)", false);
+        insert_later();
         break;
       case 4:
-        insert_later("numbers WHERE n <= 20", true);
-        break;
-      case 5:
         session_.run("SELECT insert_or_fail(" + number_ + ")");
         break;
-      case 6:
+      case 5:
         session_.run("SAVEPOINT s");
         insert(1);
         pause();
         session_.run(happens(50) ? "ROLLBACK TO s" : "RELEASE s");
         break;
-      case 7:
-        set_order("SET LOCAL");
-        break;
-      case 8:
+      case 6:
         pause();
         break;
       default:
@@ -293,15 +278,12 @@ class writer {
 
   void write() {
     if (is_fast_) return write_fast();
-    switch (any(10)) {
+    switch (any(9)) {
       case 0:
         session_.run("CALL commit_often(" + number_ + ")");
         return;
       case 1:
-        set_order("SET");
-        return;
       case 2:
-      case 3:
         insert(1);
         return;
     }

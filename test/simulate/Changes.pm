@@ -85,7 +85,7 @@ sub changes_of
 		next if substr($_, 0, $-[0]) =~ /^inline constexpr .*\z/m; # a constant is computed before there is a change
 		change('0 for 1', $-[0], $+[0], '', '', '!is');
 	}
-	while (/\breturn (?!own_sequence|true|false)\w+;/g)
+	while (/\breturn (?!true|false)\w+;/g)
 	{
 		change('nothing is returned', $-[0], $+[0], '{ if (is) return {}; ', ' }');
 	}

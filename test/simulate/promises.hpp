@@ -17,7 +17,6 @@ namespace simulate {
 
 constexpr int max_processes = 4;
 constexpr stamp created = noon - 1000 * day;  // the cluster
-constexpr std::uint64_t longest_step = 7;     // of the sequence: step_ticks takes the next 100 ns
 
 // No two events bring clock and sequence within a second of a day.
 constexpr bool is_far(stamp last, stamp clock) {
@@ -32,7 +31,6 @@ struct transaction {
   bool is_covered;  // readers must receive its rows
   simulate::state state = state::running;
   bool has_stamps = false;
-  bool has_rough_bound = false;   // its process has had parallel workers
   stamp least = comb::max_stamp;  // of its rows that readers must receive
   int became_visible = 0;         // in the order of commits
   bool has_ended() const { return state == state::visible || state == state::gone; }
@@ -41,7 +39,7 @@ struct transaction {
   }
 };
 
-// The last id of a session, and the epoch that it binds: none (-1) in session order, which no epoch ends.
+// The last id of a session, and the epoch that it binds.
 struct last_id {
   stamp id{};
   int epoch = 0;
@@ -58,9 +56,9 @@ struct operation {
   int epoch = 0, watermark_epoch = 0, disk_changes = 0;
   stamp low{}, low_watermark{};
 
-  std::vector<stamp> readings;                     // of the clock
-  stamp peak{};                                    // how far the sequence had come at the last reading
-  bool server_is_far = false, own_is_far = false;  // a sequence was more than a day ahead of a reading
+  std::vector<stamp> readings;  // of the clock
+  stamp peak{};                 // how far the sequence had come at the last reading
+  bool server_is_far = false;   // the sequence was more than a day ahead of a reading
   stamp latest_reading() const {
     return readings.empty() ? stamp{} : *std::max_element(readings.begin(), readings.end());
   }
@@ -74,8 +72,8 @@ struct operation {
     return std::any_of(readings.begin(), readings.end(), [last](stamp reading) { return !is_far(last, reading); });
   }
 
-  // What else than the clock accounts for the sequence: the session's own, comb_advance(), the file, a replayed commit.
-  stamp own{}, advances_to{}, file{}, replayed{};
+  // What else than the clock accounts for the sequence: comb_advance(), the file, a replayed commit.
+  stamp advances_to{}, file{}, replayed{};
 
   int taken_epoch = 0;  // of its stamp
   bool takes = false, sets_back = false, must_warn = false, has_warned = false;
@@ -86,15 +84,13 @@ int running_process();
 
 struct promises {
   std::vector<transaction> transactions;
-  bool server_warned_of_clock = false;  // perhaps: in session order, it can be of the session's sequence
 
   // ---- operations, and what they see of the world ------------------------------------------------------------------
 
-  void begin(stamp own) {
+  void begin() {
     operation& op = mine() = {};
     op.is_beside_set_back = is_being_set_back();
     op.runs = true;
-    op.own = own;
     op.epoch = op.taken_epoch = epoch_;
     op.watermark_epoch = watermark_epoch_;
     op.low = low_;
@@ -109,13 +105,10 @@ struct promises {
   void end(int save_error) {
     operation& op = mine();
     if (op.must_warn && !op.has_warned) broken("ids start again from the clock without a warning");
-    const bool has_reason = op.sets_back || (op.own != stamp{} ? !op.surely_follows(op.own) : op.server_is_far);
-    // A clock from before the creation makes a session follow a server's sequence that is far ahead.
-    const bool clock_was_wrong =
-        std::any_of(op.readings.begin(), op.readings.end(), [](stamp reading) { return reading < created; });
-    if (op.is_alone && op.has_warned && !has_reason && !clock_was_wrong)
+    if (op.is_alone && op.has_warned && !op.sets_back && !op.server_is_far)
       broken("a warning says that ids start again, and they do not");
-    if (op.failed_to_save && !failure_was_logged_) broken("that saving failed is not logged");
+    if (op.is_alone && (op.has_saved || op.failed_to_save) && failure_is_logged_ != op.last_save_failed)
+      broken("the server's log has a wrong state of saving");
     if (op.is_alone && (op.has_saved || op.failed_to_save) && (save_error != 0) != op.last_save_failed)
       broken("the state of the sequence has the wrong error of saving");
     if (op.is_alone && (op.has_saved || was_due(op))) is_unsaved_ = op.failed_to_save;
@@ -127,11 +120,10 @@ struct promises {
     }
   }
 
-  void clock_was_read(stamp reading, stamp last, stamp own) {
+  void clock_was_read(stamp reading, stamp last) {
     operation& op = mine();
     op.readings.push_back(reading);
     op.peak = peak_;
-    if (is_far(own, reading)) op.own_is_far = true;
     if (is_far(last, reading)) {
       op.server_is_far = true;
       // It may announce a bound as low as this at once.
@@ -150,8 +142,8 @@ struct promises {
     if (now == old) return;
     operation& op = mine();
     if (now > old) {
-      stamp accounted = std::max(op.latest_reading(), old + longest_step);
-      for (stamp other : {op.own, op.advances_to, op.file, op.replayed})
+      stamp accounted = std::max(op.latest_reading(), old + 1);
+      for (stamp other : {op.advances_to, op.file, op.replayed})
         if (op.follows(other)) accounted = std::max(accounted, other);
       if (now > accounted) broken("the sequence went to ", now, ", and nothing accounts for more than ", accounted);
       peak_ = std::max(peak_, now);
@@ -187,61 +179,45 @@ struct promises {
     return static_cast<int>(transactions.size()) - 1;
   }
 
-  void id_returned(stamp id, transaction& of, bool in_server_order, last_id& last) {
+  void id_returned(stamp id, transaction& of, last_id& last) {
     operation& op = mine();
     const bool is_first = !std::exchange(of.has_stamps, true);
     // A transaction whose first stamp sets the sequence back begins there, if the clock does not step meanwhile.
     if (is_first && op.is_alone && op.epoch == of.epoch && op.sets_back &&
         std::is_sorted(op.readings.begin(), op.readings.end()) && op.readings.front() >= created)
       of.epoch = op.taken_epoch;
-    row_made(id, of, in_server_order);
+    row_made(id, of);
 
     const bool one_epoch = op.epoch == epoch_ && op.taken_epoch == epoch_ && !op.is_beside_set_back;
-    // What a session takes back to server order binds also if the server's sequence was set back for that. A clock that
-    // is certainly wrong does not set it back, but may step before the next reading does.
-    const bool is_taken_back = last.epoch == -1 && in_server_order && op.is_alone && op.surely_follows(last.id) &&
-                               *std::min_element(op.readings.begin(), op.readings.end()) >= created;
-    const bool binds = (last.epoch == -1 || last.epoch == epoch_) && (!in_server_order || one_epoch || is_taken_back);
-    if (binds && id <= last.id) {
-      if ((!op.own_is_far && !op.server_is_far) || is_taken_back)
-        broken("id ", id, " came after ", last.id, " of the same session");
-      else if (!op.has_warned)
-        broken("a session starts again from the clock without a warning");
-    }
-    last = {id, in_server_order ? op.taken_epoch : -1};
+    if (last.epoch == epoch_ && one_epoch && id <= last.id)
+      broken("id ", id, " came after ", last.id, " of the same session");
+    last = {id, op.taken_epoch};
     if (id < *std::min_element(op.readings.begin(), op.readings.end())) broken("id ", id, " is behind the clock");
-    if (!in_server_order) {
-      if (id > std::max({op.latest_reading(), op.own + longest_step, peak_ + longest_step}))
-        broken("id ", id, " is ahead of the clock");
-      return;
-    }
-
     if (op.taken_epoch != epoch_) return;
     if (op.epoch == epoch_ && id <= op.low) broken("id ", id, " was requested after ", op.low);
     if (std::find(used_.begin(), used_.end(), id) != used_.end()) broken("id ", id, " came twice");
     used_.push_back(id);
     low_ = std::max(low_, id);
     // While ids are ahead of the clock, the first id of a transaction writes a file that somebody has deleted.
-    if (is_first && op.is_alone && id > op.latest_reading() + comb::units_per_window + longest_step &&
+    if (is_first && op.is_alone && id > op.latest_reading() + comb::units_per_window + 1 &&
         !is_far(id, op.readings.front()) && was_due(op, comb::units_per_window))
       is_lost_ = false;
     keep(op, id);
   }
 
-  // A clock that is certainly wrong is reported, once to a session in its own order, and once to the server.
-  void clock_was_believed(stamp id, bool has_warned) {
+  // A clock that is certainly wrong is reported, once.
+  void clock_was_believed(stamp id) {
     const operation& op = mine();
-    if (op.is_alone && !has_warned && !op.readings.empty() && op.latest_reading() < created &&
-        id > op.latest_reading() + day + longest_step)
+    if (op.is_alone && !clock_was_reported_ && !op.readings.empty() && op.latest_reading() < created &&
+        id > op.latest_reading() + day + 1)
       broken("id ", id, " continues before a clock that is wrong, without a warning");
   }
 
-  void clock_is_reported(bool in_server_order) {
+  void clock_is_reported() {
     const operation& op = mine();
     if (std::none_of(op.readings.begin(), op.readings.end(), [](stamp reading) { return reading < created; }))
       broken("a clock is reported that may be right");
-    if (in_server_order && std::exchange(server_surely_warned_, true)) broken("the clock is reported again");
-    server_warned_of_clock = true;
+    if (std::exchange(clock_was_reported_, true)) broken("the clock is reported again");
   }
 
   // A session that has opened a window takes a sample before its next transaction's ids, for the statements of others.
@@ -256,13 +232,9 @@ struct promises {
       since = samples_;
   }
 
-  void row_inserted(stamp id, transaction& of, bool in_server_order, last_id& last) {
-    operation& op = mine();
+  void row_inserted(stamp id, transaction& of) {
     of.has_stamps = true;
-    row_made(id, of, in_server_order);
-    // A session's own sequence may have started again.
-    if ((op.own_is_far || op.server_is_far) && op.has_warned) last = {};
-    if (in_server_order && last.epoch == -1) last.epoch = op.epoch;
+    row_made(id, of);
   }
 
   void committed(transaction& of) { of.became_visible = ++commits_; }
@@ -323,9 +295,10 @@ struct promises {
     of.last = watermark;
   }
 
-  void was_reset(stamp own, stamp last, stamp covered) {
+  // The transaction that sets the sequence back begins again there.
+  void was_reset(transaction& of, stamp last, stamp covered) {
     const operation& op = mine();
-    if (own > op.latest_reading()) broken("comb_reset() leaves the session's own sequence at ", own);
+    if (op.is_alone) of.epoch = op.taken_epoch, of.least = comb::max_stamp;
     if (op.is_alone && last > op.latest_reading()) broken("comb_reset() leaves the server's sequence at ", last);
     if (op.is_alone && disk_was_well(op) && covered > last + comb::units_per_second)
       broken("comb_reset() leaves the saved stamp at ", covered);
@@ -369,8 +342,8 @@ struct promises {
     }
     op.last_save_failed = !well;
   }
-  void failure_is_logged() {
-    if (std::exchange(failure_was_logged_, true)) broken("that saving failed is logged again");
+  void saving_is_logged(bool is_well) {
+    if (std::exchange(failure_is_logged_, !is_well) == !is_well) broken("the state of saving is logged again");
   }
   void file_was_lost(bool before_the_start) {
     is_lost_ = true;
@@ -390,14 +363,13 @@ struct promises {
     writer_ = -1;
     peak_ = last_ = {};
     shared_sample_ = {};
-    server_warned_of_clock = server_surely_warned_ = failure_was_logged_ = false;
+    clock_was_reported_ = failure_is_logged_ = false;
     is_lost_ = is_unsaved_ = false;
   }
-  // A lock with a rough bound can set watermarks back over a restart, and so can one of a transaction that was running
-  // when the sequence was set back: until then, its announcement was above its later stamps. The same holds in session
-  // order after a clock that was more than a day behind.
+  // A lock can set watermarks back over a restart if its transaction was running when the sequence was set back: until
+  // then, its announcement was above its later stamps.
   void lock_was_kept(const transaction& of, stamp bound) {
-    if (!of.is_covered || of.has_rough_bound || of.epoch != epoch_) low_watermark_ = std::min(low_watermark_, bound);
+    if (!of.is_covered || of.epoch != epoch_) low_watermark_ = std::min(low_watermark_, bound);
   }
 
  private:
@@ -415,8 +387,8 @@ struct promises {
   std::vector<stamp> tries_;  // what the clock read at each attempt to save
   int writer_ = -1;           // who has written last, and has not answered yet
   int disk_changes_ = 0;
-  bool disk_fails_ = false, is_lost_ = false, is_unsaved_ = false, failure_was_logged_ = false;
-  bool server_surely_warned_ = false;
+  bool disk_fails_ = false, is_lost_ = false, is_unsaved_ = false, failure_is_logged_ = false;
+  bool clock_was_reported_ = false;
 
   operation& mine() { return operations[running_process()]; }
   template <class Condition>
@@ -450,11 +422,8 @@ struct promises {
       kept_ = std::max(kept_, returned);
   }
 
-  void row_made(stamp id, transaction& of, bool in_server_order) {
-    operation& op = mine();
-    // In session order, a server's sequence that is far ahead of the clock is not followed.
-    if (!in_server_order && op.server_is_far) of.is_covered = false;
-    if (!of.is_covered || of.epoch != op.taken_epoch || (!in_server_order && op.epoch != epoch_)) return;
+  void row_made(stamp id, transaction& of) {
+    if (!of.is_covered || of.epoch != mine().taken_epoch) return;
     of.least = std::min(of.least, id);
     if (id < highest_watermark_) broken("row ", id, " is below the watermark ", highest_watermark_);
   }

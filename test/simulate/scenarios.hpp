@@ -80,12 +80,7 @@ const scenario scenarios[] = {
      {{one_id, watermark}, {insert, commit}, {one_id, watermark}},
      {days_forward, right}},
     {"a watermark and a transaction", {{insert, commit}, {watermark, watermark}}, {}},
-    {"a watermark and a transaction with a parallel worker", {{insert, commit}, {help}, {watermark}}, {}},
-    {"a watermark and a transaction in session order", {{order, insert, commit}, {watermark}, {one_id}}, {}},
     {"a prepared transaction and a kill", {{insert, prepare, watermark}, {watermark, watermark}}, {hour_back, kill}},
-    {"a prepared transaction with a parallel worker",
-     {{insert, insert, prepare, watermark}, {help}, {watermark}},
-     {hour_back, kill}},
     {"a prepared transaction without ids", {{begin, prepare}, {one_id, watermark, watermark}}, {}},
     {"a prepared transaction without ids, and an equal tag",
      {{one_id, watermark, begin, prepare}, {watermark}},
@@ -93,6 +88,9 @@ const scenario scenarios[] = {
      0,
      2},
     {"comb_reset() and ids", {{one_id, reset, one_id}, {one_id, one_id}}, {hour_forward, right}},
+    {"comb_reset() in a transaction with ids",
+     {{window_forward, insert, window_back, reset, insert, commit}, {watermark}},
+     {}},
     {"comb_reset() and a watermark",
      {{window_forward, watermark, window_back, reset}, {watermark}, {insert, watermark, commit}},
      {}},
@@ -117,37 +115,12 @@ const scenario scenarios[] = {
      {{window_forward, insert, window_back, reset}, {window_back, reset}, {window_forward, insert}},
      {},
      1},
-    {"comb_reset() in session order", {{watermark, order, insert, reset, window_back, insert, commit}, {one_id}}, {}},
-    {"a session's own sequence starts again",
-     {{watermark, order, days_forward, insert, days_back, insert, commit}, {watermark}},
-     {window_forward}},
-    {"a session's own sequence starts again, and a row with an id from elsewhere",
-     {{window_forward, watermark, window_back, order, days_forward, insert, days_back, insert, outside, commit},
-      {watermark}},
-     {}},
-    {"a session's own sequence starts again when the clock comes back from before the creation",
-     {{order, days_forward, insert, commit, before_creation, insert, commit}, {right, watermark}},
-     {kill, right}},
-    {"a session starts again, and the clock comes back",
-     {{order, insert, days_back, insert, commit}, {right, one_id}, {watermark}},
-     {}},
-    {"a session that starts again meets the stamp it had before",
-     {{right, one_id}, {order, right, insert, most_of_a_day_back, watermark, most_of_a_day_back, insert, commit}},
-     {before_creation},
-     1},
-    {"a transaction that sets the sequence back and is prepared",
-     {{days_forward, insert, days_back, watermark, order, insert, prepare, watermark},
-      {days_forward, days_forward, one_id}},
-     {}},
     {"a row with an id from elsewhere", {{outside, commit}, {watermark, watermark}, {one_id}}, {}},
     {"comb_advance(), and a kill", {{advance, one_id}, {one_id}}, {kill}},
     {"comb_advance() and comb_reset()", {{hour_forward, one_id, hour_back, reset}, {advance, one_id}}, {}},
     {"comb_advance() after the clock was ahead by days",
      {{days_forward, one_id, right, advance, one_id}, {one_id}},
      {days_forward, kill}},
-    {"a session returns to server order after the clock was ahead by days",
-     {{order, window_forward, one_id, order, one_id}, {days_forward, one_id, right}},
-     {}},
     {"a promotion after the clock was ahead by days", {{days_forward, one_id, right, one_id}, {one_id}}, {promotion}},
     {"a promotion while two sessions start the sequence",
      {{right, hour_forward, reset}, {one_id}},
@@ -225,20 +198,12 @@ inline void draw_parameters() {
   if (!one_in(4)) setup.acts.insert(setup.acts.end(), {watermark, watermark, watermark});
   setup.reads = one_in(2);
   if (setup.reads) setup.acts.insert(setup.acts.end(), {read, read, read_late, read_twice, plan});
-  may(2, {order});
   may(3, {reset});
   may(2, {insert, prepare, commit_prepared, rollback_prepared});
   may(4, {begin, prepare, commit_prepared});
-  may(3, {insert, help, help});
-  may(6, {tick});
   may(6, {advance});
   may(6, {outside, commit});
   may(6, {reconnect});
-  setup.is_full = one_in(20);
-  if (setup.is_full) {
-    setup.acts = {nothing, one_id, insert, commit, rollback, tick, order, reset, reconnect};
-    setup.reads = false;
-  }
 }
 
 }  // namespace simulate

@@ -1,5 +1,5 @@
-// A simulated server: the world of comb/order.hpp. Its processes stop before each access to what they share, and then
-// another may run, the clock may step, the disk may fail, or the server may be killed.
+// A simulated server: the world of comb/sequence.hpp and comb/watermark.hpp. Its processes stop before each access to
+// what they share, and then another may run, the clock may step, the disk may fail, or the server may be killed.
 #pragma once
 
 #include <setjmp.h>
@@ -8,7 +8,7 @@
 #include <functional>
 #include <vector>
 
-#include "comb/order.hpp"
+#include "comb/watermark.hpp"
 #include "memory.hpp"
 #include "promises.hpp"
 
@@ -35,11 +35,10 @@ struct parameters {
   std::uint64_t tick = 1;                      // how far the clock moves with each reading
   std::uint32_t tags = 1000;                   // how many tags transactions have
   bool kills = false, far_clocks = false, disk_fails = false, promotes = false, errors = false, reads = false;
-  bool is_full = false;  // shared memory
 };
 inline parameters setup;
 
-// A session, or a parallel worker of another. It runs on a stack of its own. One that was killed never continues.
+// A session. It runs on a stack of its own. One that was killed never continues.
 struct process {
   ucontext_t start;
   jmp_buf resume, error;
@@ -49,15 +48,9 @@ struct process {
   bool can_run() const { return !ended && (!waits_for || waits_for()); }
 
   observer sees;
-  bool in_server_order = true, leaves_session_order = false;
-  bool is_in_server_order() const { return in_server_order && !setup.is_full; }
-  bool warned_of_clock = false;  // in session order
-  int owes_sample = -1;          // since so many, because it has saved a window
+  int owes_sample = -1;  // since so many, because it has saved a window
   last_id last;
   bool must_roll_back = false;
-  int leader = -1;  // of a parallel worker
-  int workers = 0;  // that work for this one
-  bool takes_workers = false, has_had_workers = false;
   int transaction = -1;  // a number in promises::transactions
   std::uint32_t xid = 0;
   promises::reader reads;
@@ -73,9 +66,11 @@ struct lock {
   view released;
 };
 
+// A lock of the session, until it belongs to the prepared transaction.
 struct prepared_lock {
   int transaction;
   stamp bound;
+  bool is_passed_on = false;
 };
 
 struct prepared_transaction {
@@ -279,20 +274,19 @@ struct world {
     release(machine.transactions_lock);
   }
 
-  static server_sequence<world>* server();
-  static server_watermarks<world>& watermarks();
+  static server_sequence<world>& server();
+  static server_watermarks& watermarks();
 
-  static bool in_server_order() { return self().in_server_order; }
+  static void enter() {}
   static std::uint32_t transaction() { return self().local_id.newest(); }
   static int slots() { return setup.processes; }
-  static int slot() { return self().leader >= 0 ? self().leader : machine.running; }
+  static int slot() { return machine.running; }
   static atomic<announcement>& announced(int slot) { return machine.processes[slot].announced; }
   static int running_tag(int slot) {
     const auto& id = machine.processes[slot].local_id;
     const std::uint32_t local = slot == machine.running ? id.newest() : id.load(std::memory_order_relaxed);
     return local == 0 ? -1 : static_cast<int>(tag_mask - local % setup.tags);
   }
-  static bool has_had_workers() { return self().has_had_workers; }
 
   static extent snapshot();
   static bool takes_samples() { return setup.reads && !machine.recovers && self().transaction >= 0; }
@@ -307,6 +301,7 @@ struct world {
   static void read_prepared(Use use) {
     pause();
     for (const prepared_lock& each : machine.prepared) {
+      if (!each.is_passed_on) continue;
       tell("finds a prepared transaction, with the bound ", each.bound);
       use(each.transaction, each.bound);
     }
@@ -319,23 +314,22 @@ struct world {
   }
   static void warn_of_clock(stamp, stamp) {
     tell("warns: the clock is wrong");
-    checker.clock_is_reported(self().is_in_server_order());
-    self().warned_of_clock = true;
+    checker.clock_is_reported();
     may_raise_error();
   }
-  static void save_failed(int) {
-    tell("logs that the sequence cannot be saved");
-    checker.failure_is_logged();
+  static void saving_changed(int error) {
+    tell(error != 0 ? "logs that the sequence cannot be saved" : "logs that it can be saved again");
+    checker.saving_is_logged(error == 0);
   }
 };
 
 struct shared_memory {
   server_sequence<world> sequence;
-  server_watermarks<world> watermarks;
+  server_watermarks watermarks;
 };
 inline shared_memory shared;
-inline server_sequence<world>* world::server() { return setup.is_full ? nullptr : &shared.sequence; }
-inline server_watermarks<world>& world::watermarks() { return shared.watermarks; }
+inline server_sequence<world>& world::server() { return shared.sequence; }
+inline server_watermarks& world::watermarks() { return shared.watermarks; }
 
 inline comb::session<world> sessions[max_processes];
 inline comb::session<world>& session() { return sessions[machine.running]; }
@@ -350,7 +344,7 @@ inline stamp world::clock() {
   pause();
   machine.clock = machine.clock + setup.tick;
   tell("reads the clock");
-  checker.clock_was_read(machine.clock, shared.sequence.last.newest(), session().own_sequence.last.newest());
+  checker.clock_was_read(machine.clock, shared.sequence.last.newest());
   return machine.clock;
 }
 

@@ -14,7 +14,6 @@ inline void begin() {
   if (me.transaction >= 0) return;
   me.local_id.store(++me.last_local_id, std::memory_order_relaxed);
   me.transaction = checker.begin_transaction(machine.recovers);
-  me.takes_workers = true;
 }
 
 inline void make_visible(const auto& of, state ends) {
@@ -37,16 +36,9 @@ inline void finish(state ends) {
   me.xid = 0;
 }
 
-inline void wait_for_workers() {
-  process& me = self();
-  if (me.workers > 0) wait_until([&me] { return me.workers == 0; });
-}
-
 inline void end(bool commits) {
   process& me = self();
   if (me.transaction < 0) return;
-  me.takes_workers = false;
-  wait_for_workers();
   commits = commits && !std::exchange(me.must_roll_back, false);
   if (commits && transaction_of(me).has_stamps) need_xid();
   finish(commits ? state::visible : state::gone);
@@ -59,13 +51,11 @@ void answer(Statement statement) {
   process& me = self();
   begin();
   me.sees.now.join(machine.clients);
-  // Leaving session order, a session raises the server's sequence to its own, once.
-  checker.begin(me.is_in_server_order() && !me.leaves_session_order ? stamp{} : session().own_sequence.last.newest());
+  checker.begin();
   if (_setjmp(me.error) == 0) {
     statement();
   } else {
-    (me.leader < 0 ? me : machine.processes[me.leader]).must_roll_back = true;
-    me.last = {};  // its own sequence may have started again
+    me.must_roll_back = true;
     me.owes_sample = -1;
   }
   checker.end(shared.sequence.save_error.newest());
@@ -73,32 +63,12 @@ void answer(Statement statement) {
   if (self().must_roll_back) end(false);
 }
 
-// The same in a transaction of its own, if the session is in none. A leader does so only after its workers have ended.
+// The same in a transaction of its own, if the session is in none.
 template <class Statement>
 void answer_alone(Statement statement) {
-  wait_for_workers();
   const bool is_alone = self().transaction < 0;
   answer(statement);
   if (is_alone) end(true);
-}
-
-template <class Step>
-void make_id(Step step) {
-  answer([step] {
-    process& me = self();
-    const bool in_server_order = me.is_in_server_order();
-    tell("requests an id", in_server_order ? "" : " in session order");
-    const bool is_first = !transaction_of(me).has_stamps, takes_samples = world::takes_samples();
-    const stamp id = session().next(world::clock(), step);
-    tell("receives id ", id);
-    checker.id_returned(id, transaction_of(me), in_server_order, me.last);
-    checker.clock_was_believed(id, in_server_order ? checker.server_warned_of_clock : me.warned_of_clock);
-    if (is_first) checker.sample_is_owed(me.owes_sample);
-    if (takes_samples && !setup.promotes && !setup.disk_fails && !setup.far_clocks)
-      checker.window_was_opened(id, me.owes_sample);
-    if (me.leader < 0) need_xid();
-    if (in_server_order) me.leaves_session_order = false;
-  });
 }
 
 // ---- acts
@@ -106,9 +76,23 @@ void make_id(Step step) {
 inline void nothing() {}
 inline void commit() { end(true); }
 inline void rollback() { end(false); }
-inline void insert() { make_id(usual_step); }
+inline void insert() {
+  answer([] {
+    process& me = self();
+    tell("requests an id");
+    const bool is_first = !transaction_of(me).has_stamps, takes_samples = world::takes_samples();
+    const stamp id = session().next(world::clock());
+    tell("receives id ", id);
+    checker.id_returned(id, transaction_of(me), me.last);
+    checker.clock_was_believed(id);
+    if (is_first) checker.sample_is_owed(me.owes_sample);
+    if (takes_samples && !setup.promotes && !setup.disk_fails && !setup.far_clocks)
+      checker.window_was_opened(id, me.owes_sample);
+    need_xid();
+  });
+}
+
 inline void one_id() { insert(), commit(); }
-inline void tick() { make_id(step_ticks), commit(); }
 
 // Whether the session's next watermark is above all ids that were returned, because nothing else runs.
 inline bool is_quiet() {
@@ -183,7 +167,7 @@ inline void reset() {
     checker.resets();
     session().reset();
     self().last = {};
-    checker.was_reset(session().own_sequence.last.newest(), shared.sequence.last.newest(), machine.file);
+    checker.was_reset(transaction_of(self()), shared.sequence.last.newest(), machine.file);
     tell("has called it");
   });
 }
@@ -193,9 +177,7 @@ inline void advance() {
     const stamp past = world::clock() + (choice.choose(2) == 1 ? hour / 2 : units_per_ms);
     tell("calls comb_advance(", past, ")");
     checker.advances_to(past);
-    const bool has_own = session().own_sequence.last.newest() != stamp{};
-    checker.advanced(past, session().advance(past));
-    if (has_own && self().last.epoch == -1) self().last.id = std::max(self().last.id, past);
+    checker.advanced(past, session().stamps.advance(past));
   });
 }
 
@@ -204,16 +186,13 @@ inline void outside() {
   answer([] {
     const stamp lowest = session().lowest_safe_stamp(world::clock());
     tell("inserts a row with id ", lowest, ", made elsewhere");
-    checker.row_inserted(lowest, transaction_of(self()), self().in_server_order, self().last);
+    checker.row_inserted(lowest, transaction_of(self()));
   });
 }
 
 inline void prepare() {
   process& me = self();
-  wait_for_workers();
   if (me.transaction < 0 || transaction_of(me).is_read_only) return;
-  me.takes_workers = false;
-  transaction_of(me).has_rough_bound = me.has_had_workers;
   tell("prepares its transaction");
   need_xid();
   answer([] {
@@ -225,6 +204,9 @@ inline void prepare() {
     machine.prepared_xids.push_back({self().transaction, self().xid});
     transaction_of(self()).state = state::prepared;
     release(machine.transactions_lock);
+    pause();
+    for (prepared_lock& each : machine.prepared)
+      if (each.transaction == self().transaction) each.is_passed_on = true;
   });
   if (me.transaction < 0) return;
   tell("has prepared it");
@@ -249,48 +231,13 @@ inline void finish_prepared(state ends) {
 inline void commit_prepared() { finish_prepared(state::visible); }
 inline void rollback_prepared() { finish_prepared(state::gone); }
 
-inline void order() {
-  process& me = self();
-  wait_for_workers();
-  me.in_server_order = !me.in_server_order;
-  me.leaves_session_order = me.in_server_order;
-  session().setting_changed();
-  tell("sets comb.monotonicity = ", me.in_server_order ? "server" : "session");
-}
-
 inline void start_session() {
   process& me = self();
   new (&session()) comb::session<world>;
-  me.has_had_workers = me.leaves_session_order = me.warned_of_clock = false;
   me.owes_sample = -1;
-  me.in_server_order = true;
   me.last = {};
   me.reads = {};
 }
 inline void reconnect() { rollback(), start_session(); }
-
-// Becomes a parallel worker: makes ids for the transaction of another process, which waits for it before it ends.
-inline void help() {
-  process& me = self();
-  const auto takes_workers = [](const process& each) { return each.takes_workers && !each.must_roll_back; };
-  process* leader = std::find_if(machine.processes, machine.processes + max_processes, takes_workers);
-  if (me.transaction >= 0 || leader == machine.processes + max_processes) return;
-  start_session();
-  me.leader = static_cast<int>(leader - machine.processes);
-  tell("becomes a parallel worker of ", std::string(1, static_cast<char>('A' + me.leader)));
-  ++leader->workers;
-  leader->has_had_workers = true;
-  me.transaction = leader->transaction;
-  me.in_server_order = leader->in_server_order;
-  me.local_id.store(++me.last_local_id, std::memory_order_relaxed);
-  me.sees.now.join(leader->sees.now);
-  for (int ids = 0; ids < 2 && !leader->must_roll_back; ++ids) insert();
-  leader->sees.now.join(me.sees.now);
-  me.local_id.store(0, std::memory_order_relaxed);
-  me.transaction = me.leader = -1;
-  --leader->workers;
-  tell("ends");
-  start_session();
-}
 
 }  // namespace simulate

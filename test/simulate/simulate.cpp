@@ -1,4 +1,5 @@
-// Looks for histories of a server in which comb/order.hpp breaks a promise. CONTRIBUTING.md says how to use it.
+// Looks for histories of a server in which comb/sequence.hpp and comb/watermark.hpp break a promise. CONTRIBUTING.md
+// says how to use it.
 //
 //   simulate [--preemptions=N] [--seconds=N] [--seed=N] [--histories=N] [--brief] [--print]
 //
@@ -41,18 +42,14 @@ void boot() {
   machine.server_lock = machine.transactions_lock = {};
   machine.killed = false;
   machine.running = machine.next = -1;
-  auto& [sequence, watermarks] = *new (&shared) shared_memory;
+  server_sequence<world>& sequence = (new (&shared) shared_memory)->sequence;
   sequence.last.share("last", [](stamp old, stamp now) { checker.last_was_changed(old, now); });
   sequence.saved.share("saved");
   sequence.progress.share("progress", [](start_phase old, start_phase now) {
     checker.start_was_noted(old == start_phase::fresh, now == start_phase::started);
   });
-  sequence.saved_values.share("saved_values");
   sequence.save_tried.share("save_tried");
-  watermarks.times_set_back.share("times_set_back");
-  watermarks.prepared.share("prepared");
-  watermarks.none_prepared.share("none_prepared");
-  watermarks.highest.share("highest");
+  sequence.times_set_back.share("times_set_back");
   for (int i = 0; i < setup.processes; ++i) {
     new (&sessions[i]) comb::session<world>;
     process& each = *new (&machine.processes[i]) process;
@@ -70,6 +67,7 @@ void check_file() { checker.was_killed(machine.file == stamp{} ? stamp{} : end_o
 void restart() {
   const auto has_ended = [](const auto& each) { return transaction_of(each).state != state::prepared; };
   std::erase_if(machine.prepared, has_ended);
+  for (prepared_lock& each : machine.prepared) each.is_passed_on = true;
   std::erase_if(machine.prepared_xids, has_ended);
   machine.xids.clear();
   for (prepared_transaction& each : machine.prepared_xids) {

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <string>
 
-#include "comb/order.hpp"
+#include "comb/watermark.hpp"
 
 namespace simulate {
 
@@ -20,8 +20,8 @@ inline std::string text(stamp value) {
   using namespace comb;
   if (value == stamp{}) return "0";
   if (value == no_window) return "none";
+  if (value == not_saved) return "failed";
   const std::uint64_t off = value < noon ? noon - value : value - noon;
-  if (off > 3650 * day) return "failed " + std::to_string((no_window - value) % units_per_window);
   const std::uint64_t ms = off / units_per_ms, s = ms / 1000;
   char result[64];
   std::snprintf(result, sizeof result,

@@ -102,8 +102,6 @@ SELECT comb_reset();
 \set reset :LAST_ERROR_SQLSTATE
 SELECT comb_advance(comb_uuid());
 \set advance :LAST_ERROR_SQLSTATE
-SET comb.monotonicity = session;
-\echo :LAST_ERROR_SQLSTATE
 CREATE TEMP TABLE mine (id uuid);
 CREATE TRIGGER called AFTER INSERT ON mine FOR EACH ROW EXECUTE FUNCTION comb_log('log');
 \set VERBOSITY terse
@@ -113,8 +111,6 @@ INSERT INTO mine VALUES (NULL);
 DROP TABLE mine;
 RESET ROLE;
 DROP ROLE regress_comb_nobody;
-SET comb.monotonicity = 'table';
-\echo :LAST_ERROR_SQLSTATE
 INSERT INTO outcomes VALUES ('comb_reset()', '', :'reset'), ('comb_advance(uuid,interval)', '', :'advance'),
   ('comb_log()', '', :'log');
 

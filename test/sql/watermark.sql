@@ -107,18 +107,6 @@ ROLLBACK TO s;
 SELECT count(*) FROM comb_watermark_holders();
 ROLLBACK;
 
--- The watermark holds in session order too.
-SET comb.monotonicity = session;
-SELECT comb_watermark() AS before \gset
-BEGIN;
-INSERT INTO made (n) VALUES (4);
-SELECT comb_watermark() AS held \gset
-SELECT n FROM made WHERE id >= :'before' AND id < :'held';
-COMMIT;
-SELECT comb_watermark() AS released \gset
-SELECT n FROM made WHERE id >= :'held' AND id < :'released';
-RESET comb.monotonicity;
-
 DROP FUNCTION latest(), wrapper(), is_parallel(text);
 DROP VIEW feed;
 DROP TABLE made, places;

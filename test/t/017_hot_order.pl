@@ -105,16 +105,6 @@ cmp_ok(hot_lead(), '>', 500, 'hot ids stay ahead of a clock that was ten minutes
 $node->safe_psql('postgres', 'SELECT comb_reset()');
 cmp_ok(hot_lead(), '<=', 0, 'hot ids are not ahead of the clock after comb_reset()');
 
-# In session order, each session has its own order of hot ids.
-$sessions[0]->query('SET comb.monotonicity = session');
-%ids = ();
-my $first = $sessions[0]->query('SELECT hot_uuid(2)');
-Comb::set_clock($clock, '-3600');
-my $second = $sessions[0]->query('SELECT hot_uuid(1)');
-my $other = $node->safe_psql('postgres', 'SET comb.monotonicity = session; SELECT hot_uuid(1)');
-ok(Comb::ascending($first, $second), 'in session order, hot ids of a session ascend when the clock steps back');
-cmp_ok($other, 'lt', $first, 'in session order, hot ids of a new session follow the clock');
-
 # Layout legacy raises an error past the end of its range of times, and the session makes other ids as before. The same
 # holds while the sequence waits past that end for a clock that was set back.
 my $end = 3_453_321_600; # 2079-06-07 UTC, where the range of layout legacy ends

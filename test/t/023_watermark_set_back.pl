@@ -158,14 +158,6 @@ $node->safe_psql('postgres', 'SELECT comb_reset()');
 is(said($guarded, 'INSERT INTO guarded DEFAULT VALUES'), '', 'the next transaction of the session inserts');
 $guarded->quit;
 
-# In session order, the session's ids continue, so they are accepted.
-$guarded = set_back_under('BEGIN; SET LOCAL comb.monotonicity = session');
-$above = $guarded->query('INSERT INTO guarded DEFAULT VALUES RETURNING id');
-cmp_ok($node->safe_psql('postgres', 'SELECT comb_watermark()'),
-	'lt', $above, 'in session order, a transaction that ran at a comb_reset() inserts rows that no watermark passes');
-$guarded->query('COMMIT');
-$guarded->quit;
-
 # A deferred guard refuses when the transaction is prepared.
 $guarded = set_back_under('BEGIN; INSERT INTO deferred DEFAULT VALUES');
 is(said($guarded, 'INSERT INTO deferred DEFAULT VALUES'), '', 'a deferred guard does not check yet');

@@ -104,8 +104,8 @@ $node->safe_psql('postgres', 'CREATE DATABASE trap');
 $node->safe_psql('trap', 'GRANT CREATE ON DATABASE trap TO owner; CREATE SCHEMA comb; CREATE TABLE called ();'
 	  . 'GRANT CREATE, USAGE ON SCHEMA comb TO PUBLIC; GRANT INSERT ON called TO PUBLIC');
 $node->safe_psql('trap', <<'SQL', @as_owner);
-CREATE FUNCTION comb.comb_status(OUT monotonicity text, OUT shared_memory text, OUT last timestamptz, OUT lead interval,
-                                 OUT started_from text, OUT save_error text, OUT library_version text)
+CREATE FUNCTION comb.comb_status(OUT shared_memory text, OUT last timestamptz, OUT lead interval, OUT started_from text,
+                                 OUT save_error text, OUT library_version text)
 LANGUAGE plpgsql AS 'BEGIN INSERT INTO public.called DEFAULT VALUES; END';
 SQL
 my $kept = qr/^.*ERROR:  objects of comb in schema "comb" belong to another role$/m;

@@ -275,12 +275,28 @@ TEST(Sorted, OnlyStampAndVersionAreNotRandom) {
   }
 }
 
-TEST(Process, DrawsItsHalfOnceUnlessTicksStepBack) {
-  const process_state state{.owner = 1, .random = 42, .last_ticks = 1000};
-  EXPECT_TRUE(process_state{}.must_draw(1, 1000));
-  EXPECT_FALSE(state.must_draw(1, 1001));
-  EXPECT_TRUE(state.must_draw(2, 1001));
-  EXPECT_TRUE(state.must_draw(1, 1000));
+TEST(Process, DrawsItsHalfOnceUnlessStampsStepBack) {
+  const process_state state{.owner = 1, .random = 42, .last_stamp = {1000}};
+  EXPECT_TRUE(process_state{}.must_draw(1, {1000}));
+  EXPECT_FALSE(state.must_draw(1, {1001}));
+  EXPECT_TRUE(state.must_draw(2, {1001}));
+  EXPECT_TRUE(state.must_draw(1, {1000}));
+}
+
+TEST(Process, TakesTheTickOfTheStampOrTheOneAfterItsLast) {
+  const uuid_layout& layout = named("process_ticks");
+  process_state state{.owner = 1, .random = 42};
+  std::mt19937_64 random(6);
+  stamp next = stamp_from_time(noon);
+  std::uint64_t last = 0;
+  for (int i = 0; i < 100'000; ++i) {
+    next = next + 1 + random() % 12;  // a tick is 6.55 units
+    const uuid id = state.next_uuid(next, layout);
+    ASSERT_EQ(id.high(), 42);
+    const std::uint64_t ticks = layout.field.get(id), of_stamp = number_from_stamp(next, layout);
+    ASSERT_EQ(ticks, std::max(of_stamp, last + 1));
+    last = ticks;
+  }
 }
 
 TEST(Ticks, OfAStampAreThoseOfTheClock) {
@@ -292,37 +308,6 @@ TEST(Ticks, OfAStampAreThoseOfTheClock) {
     ASSERT_EQ(unix_ticks(ticks_from_stamp(stamp_from_ticks(from_unix_ticks(tick)))), tick);
     ASSERT_EQ(unix_ticks(ticks_from_stamp(stamp_from_ticks(from_unix_ticks(tick)) - 1)), tick - 1);
   }
-}
-
-TEST(Ticks, AreLaterThanTheTickOfAnyPreviousStamp) {
-  const stamp start = stamp_from_time(noon);
-  std::atomic<stamp> last{};
-  std::mt19937_64 random(6);
-  stamp now = start;
-  const auto clock = [&now] { return now; };
-  for (int i = 0; i < 100'000; ++i) {
-    now = now + random() % 9;  // a tick is 6.55 units
-    const sys_ticks tick_before = ticks_from_stamp(last);
-    const stamp before = last;
-    if (random() % 2) {
-      const stamp next = take_stamp(last, clock, step_ticks).next;
-      ASSERT_GT(ticks_from_stamp(next), tick_before);
-      ASSERT_GE(next, now);
-      ASSERT_LT(next, std::max(before, now) + 8);
-    } else {
-      ASSERT_GT(take_stamp(last, clock).next, before);
-    }
-  }
-}
-
-TEST(Ticks, StartAgainOnlyWhenTheClockStepsBackByMoreThanADay) {
-  const stamp noon_stamp = stamp_from_time(noon);
-  const sequence_step hour = step_ticks(noon_stamp, noon_stamp - units_per_day / 24);
-  EXPECT_FALSE(hour.restarted);
-  EXPECT_EQ(ticks_from_stamp(hour.next), ticks_from_stamp(noon_stamp) + sys_ticks::duration{1});
-  const sequence_step days = step_ticks(noon_stamp, noon_stamp - units_per_day - 1);
-  EXPECT_TRUE(days.restarted);
-  EXPECT_EQ(days.next, noon_stamp - units_per_day - 1);
 }
 
 }  // namespace

@@ -106,17 +106,6 @@ constexpr sequence_step step_sequence(stamp previous, stamp now) noexcept {
   return {previous, previous + 1, false};
 }
 
-// The same for ids that contain only the tick: the next stamp is in a later tick than the previous one.
-constexpr sequence_step step_ticks(stamp previous, stamp now) noexcept {
-  const sequence_step step = step_sequence(previous, now);
-  const sys_ticks previous_tick = ticks_from_stamp(previous);
-  if (step.restarted || ticks_from_stamp(step.next) > previous_tick) return step;
-  return {previous, stamp_from_ticks(previous_tick + sys_ticks::duration{1}), false};
-}
-
-// step_sequence as a type of its own, because compilers do not inline a call through a function pointer.
-inline constexpr auto usual_step = [](stamp previous, stamp now) noexcept { return step_sequence(previous, now); };
-
 struct stamp_and_reading {
   stamp next;
   stamp now;
@@ -131,12 +120,12 @@ struct stamp_and_reading {
 //
 // After a stamp that is more than a day ahead of `now`, `far_ahead` says how to go on: the next stamp, and the reading
 // that counts from then on if `last` changes meanwhile. Without `inline`, GCC does not inline this template.
-template <class Atomic, class Step, class FarAhead>
-inline sequence_step take_stamp(Atomic& last, stamp now, Step next_step, FarAhead far_ahead) {
+template <class Atomic, class FarAhead>
+inline sequence_step take_stamp(Atomic& last, stamp now, FarAhead far_ahead) {
   stamp seen = last.load(std::memory_order_relaxed);
   stamp next;
   do {
-    const sequence_step step = next_step(seen, now);
+    const sequence_step step = step_sequence(seen, now);
     next = step.next;
     if (step.restarted) [[unlikely]] {
       const stamp_and_reading continued = far_ahead(seen);
@@ -150,11 +139,11 @@ inline sequence_step take_stamp(Atomic& last, stamp now, Step next_step, FarAhea
 // The same for a program whose threads share nothing else. `clock()` returns the stamp of the clock's reading. Before
 // the sequence starts again, the clock is read once more: this thread may have read it before it stepped forward, and
 // another thread may have taken `last` after that.
-template <class Clock, class Step = decltype(usual_step)>
-inline sequence_step take_stamp(std::atomic<stamp>& last, Clock clock, Step next_step = usual_step) noexcept {
-  return take_stamp(last, clock(), next_step, [&](stamp previous) {
+template <class Clock>
+inline sequence_step take_stamp(std::atomic<stamp>& last, Clock clock) noexcept {
+  return take_stamp(last, clock(), [&](stamp previous) {
     const stamp now = clock();
-    return stamp_and_reading{next_step(previous, now).next, now};
+    return stamp_and_reading{step_sequence(previous, now).next, now};
   });
 }
 // Processes cannot share a word that the C++ library protects with a lock of its own.

@@ -17,7 +17,7 @@ namespace comb {
 // How comb_generate makes an id of the layout.
 enum class generation : std::uint8_t {
   comb,           // from the next stamp, with the bits of comb_uuid()
-  process_ticks,  // from the next stamp that is in a later tick of 100 ns
+  process_ticks,  // from the next tick of 100 ns of the session
   sorted,         // from the next stamp, so that ids ascend in the database that the layout is for
   hot,            // needs a shard: hot_uuid(shard)
   none,           // ids of this layout are only read

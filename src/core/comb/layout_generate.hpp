@@ -1,6 +1,7 @@
 // New ids of a layout.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 
@@ -64,16 +65,23 @@ static_assert([] {
   return true;
 }());
 
-// The random half of process_ticks ids. A process keeps its half while its ticks ascend, as in the sequential GUID of
-// Morris and Berresford. It draws a new one when its ticks step back, because it may have used the same ticks before,
-// and ids must not repeat.
+// What a process keeps for its ids of process_ticks, as in the sequential GUID of Morris and Berresford: a random half,
+// and the last tick. The next tick is that of the stamp, or the one after the last if ids are made faster than ticks
+// pass. The process draws a new half after the sequence was set back, because ids must not repeat.
 struct process_state {
   std::uint64_t owner = 0;
   std::uint64_t random = 0;
+  stamp last_stamp{};
   std::uint64_t last_ticks = 0;
 
-  constexpr bool must_draw(std::uint64_t process, std::uint64_t ticks) const noexcept {
-    return owner != process || ticks <= last_ticks;
+  constexpr bool must_draw(std::uint64_t process, stamp next) const noexcept {
+    return owner != process || next <= last_stamp;
+  }
+
+  constexpr uuid next_uuid(stamp next, const uuid_layout& layout) noexcept {
+    last_ticks = std::max(number_from_stamp(next, layout), last_ticks + 1);
+    last_stamp = next;
+    return uuid_from_number(last_ticks, layout, uuid::from({random, 0}));
   }
 };
 

@@ -55,11 +55,8 @@ constexpr kind comb_ids = {"comb_guard", "comb_watermark",
 constexpr kind hot_ids = {"hot_guard", "hot_watermark", [](stamp from) { return hot_uuid_from_stamp(from, 0, 0); },
                           hot_timestamp};
 
-// Whether the sequence was set back since the transaction took its first stamp. In session order that cannot be told.
-bool was_set_back() {
-  return server_world::in_server_order() &&
-         attached.sequence->last.load(std::memory_order_relaxed) < lowest_safe_stamp();
-}
+// Whether the sequence was set back since the transaction took its first stamp.
+bool was_set_back() { return server_world::server().last.load(std::memory_order_relaxed) < lowest_safe_stamp(); }
 
 [[noreturn]] void refuse(const TriggerData& call, int column, const uuid& id, const kind& of, stamp bound,
                          bool is_late) {
@@ -88,7 +85,7 @@ void check(const TriggerData& call, int column, const uuid& id, std::uint64_t la
   if (id < of.lowest_id(from + units_per_day)) [[likely]]
     return;
   // A transaction can last for days, and the sequence can be ahead of the clock.
-  const stamp last = attached.sequence->last.load(std::memory_order_relaxed);
+  const stamp last = server_world::server().last.load(std::memory_order_relaxed);
   const stamp highest = std::max({from, last, clock_stamp()}) + units_per_day;
   if (id >= of.lowest_id(highest)) refuse(call, column, id, of, highest, false);
 }

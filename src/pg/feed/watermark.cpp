@@ -1,5 +1,5 @@
 // comb_watermark(), hot_watermark(), comb_watermark_holders(): up to which id a table can be read without gaps.
-// comb/order.hpp and comb/samples.hpp describe how the watermark is found, statement.cpp for which snapshot.
+// comb/watermark.hpp and comb/samples.hpp describe how the watermark is found, statement.cpp for which snapshot.
 #include "watermark.hpp"
 
 #include <string_view>
@@ -119,7 +119,7 @@ COMB_FUNCTION(comb_watermark_holders) {
 
   SPI_connect();
   const SPITupleTable* prepared = nullptr;
-  this_session.each_prepared([&](TransactionId transaction, stamp bound) {
+  server_world::read_prepared([&](TransactionId transaction, stamp bound) {
     // Read after the locks: a transaction that was committed or rolled back meanwhile has no row.
     if (prepared == nullptr) {
       const int result = SPI_execute("SELECT transaction, gid FROM pg_catalog.pg_prepared_xacts", true, 0);

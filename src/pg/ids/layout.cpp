@@ -83,12 +83,10 @@ uuid random_uuid() { return uuid::from({random_word(), random_word()}); }
 
 constinit process_state process;
 
-// An id of process_ticks: eight bytes that are constant for the process, and the next tick of the sequence.
 uuid next_process_ticks(const uuid_layout& layout) {
-  const std::uint64_t ticks = number_from_stamp(next_stamp(clock_stamp(), step_ticks), layout);
-  if (process.must_draw(this_process(), ticks)) process = {this_process(), random_word(), ticks};
-  process.last_ticks = ticks;
-  return uuid_from_number(ticks, layout, uuid::from({process.random, 0}));
+  const stamp next = next_stamp(clock_stamp());
+  if (process.must_draw(this_process(), next)) process = {this_process(), random_word(), {}, 0};
+  return process.next_uuid(next, layout);
 }
 
 }  // namespace

@@ -46,7 +46,7 @@ COMB_FUNCTION(comb_advance) {
             errdetail("The id was made for %s, and the clock reads %s.", time_text(past), time_text(now)),
             errhint("Set the clocks of both servers right, or give a greater max_lead."));
   require_shared_memory("comb_advance");
-  const int error = this_session.advance(past);
+  const int error = this_session.stamps.advance(past);
   if (error != 0)
     ereport(ERROR, errcode(ERRCODE_IO_ERROR), errmsg("could not save the sequence: %s", saved_stamp_error(error)),
             errdetail("The sequence was raised, but a restart with the clock behind can set it back."));

@@ -14,6 +14,7 @@ namespace comb::pg {
 inline constexpr std::uint16_t prepared_lock_kind = 0xc03b;
 
 inline void lock_prepared(stamp bound) {
+  Assert(TransactionIdIsValid(GetTopTransactionIdIfAny()));
   LOCKTAG tag;
   tag.locktag_field1 = GetTopTransactionIdIfAny();
   tag.locktag_field2 = static_cast<std::uint32_t>(bound.units >> 32);
@@ -25,19 +26,29 @@ inline void lock_prepared(stamp bound) {
   LockAcquire(&tag, ShareLock, false, false);
 }
 
-// Calls `use(transaction, bound)` for each prepared transaction with a bound.
+// Calls `use(transaction, bound)` for each prepared transaction with a bound, of which only those locks are read that
+// prepared transactions hold. A session that prepares one passes its locks on before its own announcement ends.
 template <class Use>
 void read_prepared(Use use) {
-  LockData* locks = GetLockStatusData();
-  for (int i = 0; i < locks->nelements; ++i) {
-    const LOCKTAG& tag = locks->locks[i].locktag;
-    if (tag.locktag_type != LOCKTAG_USERLOCK || tag.locktag_lockmethodid != USER_LOCKMETHOD ||
-        tag.locktag_field4 != prepared_lock_kind)
-      continue;
-    use(TransactionId{tag.locktag_field1}, stamp{std::uint64_t{tag.locktag_field2} << 32 | tag.locktag_field3});
-  }
-  pfree(locks->locks);
-  pfree(locks);
+  struct prepared {
+    TransactionId transaction;
+    stamp bound;
+  };
+  if (max_prepared_xacts == 0) return;
+  auto* found = static_cast<prepared*>(palloc(sizeof(prepared) * static_cast<std::size_t>(max_prepared_xacts)));
+  int count = 0;
+  Assert(!LWLockHeldByMe(TwoPhaseStateLock));
+  LWLockAcquire(TwoPhaseStateLock, LW_SHARED);  // no other transaction is prepared in the place of one that has ended
+  for (int i = 0; i < max_prepared_xacts; ++i)
+    each_lock(&PreparedXactProcs[i], [&](const LOCKTAG& tag) {
+      if (tag.locktag_type != LOCKTAG_USERLOCK || tag.locktag_lockmethodid != USER_LOCKMETHOD ||
+          tag.locktag_field4 != prepared_lock_kind)
+        return;
+      found[count++] = {tag.locktag_field1, {std::uint64_t{tag.locktag_field2} << 32 | tag.locktag_field3}};
+    });
+  LWLockRelease(TwoPhaseStateLock);
+  for (int i = 0; i < count; ++i) use(found[i].transaction, found[i].bound);
+  pfree(found);
 }
 
 }  // namespace comb::pg

@@ -117,7 +117,11 @@ const char* saved_stamp_error(int error) {
   }
 }
 
-void report_save_error(int error) {
+void report_saving(int error) {
+  if (error == 0) {
+    ereport(LOG, errmsg("file \"%s\" can be written again", path));
+    return;
+  }
   ereport(LOG, errcode(ERRCODE_IO_ERROR), errmsg("could not write file \"%s\": %s", path, saved_stamp_error(error)),
           errdetail("New ids are not affected until the server starts again with its clock behind the last id."),
           errhint("comb_status() shows when the file can be written again."));

@@ -19,8 +19,9 @@ saved_stamp load_saved_stamp();
 // The text for an error of these two.
 const char* saved_stamp_error(int error);
 
-// Tells the server's log that save_stamp() failed, or that a server that starts ignores the file.
-void report_save_error(int error);
+// Tells the server's log that save_stamp() has begun to fail, or succeeds again (0), and that a server that starts
+// ignores the file.
+void report_saving(int error);
 void report_ignored_stamp(int error);
 
 }  // namespace comb::pg

@@ -1,21 +1,21 @@
-// The stamps of new ids, and the setting comb.monotonicity.
+// The stamps of new ids.
 #pragma once
 
 #include "world.hpp"
 
 namespace comb::pg {
 
-// session::next() of comb/order.hpp. SQL runs only in transactions: transaction 0 would count as one that has begun.
-template <class Step = decltype(usual_step)>
-[[gnu::always_inline]] inline stamp next_stamp(stamp now, Step next_step = usual_step) {
+// session::next() of comb/watermark.hpp. SQL runs only in transactions: transaction 0 would count as one that has
+// begun.
+[[gnu::always_inline]] inline stamp next_stamp(stamp now) {
   Assert(server_world::transaction() != 0);
-  return this_session.next(now, next_step);
+  return this_session.next(now);
 }
 
-// session::lowest_safe_stamp() of comb/order.hpp. Shared memory must be attached.
-inline stamp lowest_safe_stamp() { return this_session.lowest_safe_stamp(clock_stamp()); }
-
-// Declares the setting. For _PG_init.
-void init_sequence();
+// session::lowest_safe_stamp() of comb/watermark.hpp.
+inline stamp lowest_safe_stamp() {
+  Assert(server_world::transaction() != 0);
+  return this_session.lowest_safe_stamp(clock_stamp());
+}
 
 }  // namespace comb::pg

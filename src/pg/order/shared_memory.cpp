@@ -13,37 +13,33 @@ namespace comb::pg {
 namespace {
 
 bool preloaded = false;
-bool is_full = false;
+bool is_private = false;
 
-std::size_t watermarks_size() {
-  return sizeof(shared_watermarks) + sizeof(announcement) * static_cast<std::size_t>(MaxBackends);
+std::size_t memory_size() {
+  return sizeof(shared_memory) + sizeof(announcement) * static_cast<std::size_t>(MaxBackends);
 }
 
-void find_watermarks() {
+shared_memory* make(void* place) {
+  auto* memory = new (place) shared_memory;
+  LWLockInitialize(&memory->lock.lock, LWTRANCHE_FIRST_USER_DEFINED);  // a name follows
+  for (int i = 0; i < MaxBackends; ++i) new (&memory->slots[i]) shared_atomic<announcement>(no_announcement);
+  return memory;
+}
+
+void find_or_make() {
   bool found;
-  void* memory = ShmemInitStruct("comb announcements", watermarks_size(), &found);
-  if (found) {
-    attached.watermarks = static_cast<shared_watermarks*>(memory);
-    return;
-  }
-  attached.watermarks = new (memory) shared_watermarks;
-  for (int i = 0; i < MaxBackends; ++i)
-    new (&attached.watermarks->slots[i]) shared_atomic<announcement>(no_announcement);
+  void* place = ShmemInitStruct("comb", memory_size(), &found);
+  shared_memory* memory = found ? static_cast<shared_memory*>(place) : make(place);
+  name_lock(&memory->lock.lock, !found, "comb");
+  attached = memory;
 }
 
-void find_sequence() {
-  bool found;
-  void* memory = ShmemInitStruct("comb", sizeof(shared_sequence), &found);
-  attached.sequence = found ? static_cast<shared_sequence*>(memory) : new (memory) shared_sequence;
-}
-
-// Finds both pieces of shared memory, or makes them. If they do not fit, ids ascend within each session only. The
-// sequence comes last, because try_attach() looks for it.
+// Finds the shared memory, or makes it, if it fits.
 //
 // Catching the error without a subtransaction is safe, because little has to be undone: ShmemInitStruct() removes its
-// entry before it raises the error, and has allocated nothing. A subtransaction is not possible, because parallel
-// workers make ids. What remains are locks, and what the error has changed: the memory context, the stack of errors,
-// and the two counters that hold back interrupts, which errors set to zero.
+// entry before it raises the error, and has allocated nothing. A subtransaction is not possible, because the leader of
+// parallel workers makes ids. What remains are locks, and what the error has changed: the memory context, the stack of
+// errors, and the two counters that hold back interrupts, which errors set to zero.
 void attach() {
   const MemoryContext context = CurrentMemoryContext;
   const uint32 interrupts_held = InterruptHoldoffCount;
@@ -51,8 +47,7 @@ void attach() {
   PG_TRY();
   {
     LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
-    find_watermarks();
-    find_sequence();
+    find_or_make();
     LWLockRelease(AddinShmemInitLock);
   }
   PG_CATCH();
@@ -67,12 +62,20 @@ void attach() {
   PG_END_TRY();
 }
 
+// A sequence of this process alone starts from the clock.
+void attach_private() {
+  void* place = MemoryContextAlloc(TopMemoryContext, memory_size() + alignof(shared_memory));
+  attached = make(reinterpret_cast<void*>(TYPEALIGN(alignof(shared_memory), place)));
+  attached->sequence.progress.store(start_phase::started);
+  is_private = true;
+}
+
 shmem_request_hook_type next_shmem_request_hook = nullptr;
 shmem_startup_hook_type next_shmem_startup_hook = nullptr;
 
 void request_shared_memory() {
   if (next_shmem_request_hook) next_shmem_request_hook();
-  RequestAddinShmemSpace(sizeof(shared_sequence) + watermarks_size());
+  RequestAddinShmemSpace(memory_size());
 }
 
 void take_shared_memory() {
@@ -83,15 +86,17 @@ void take_shared_memory() {
 }  // namespace
 
 bool try_attach() {
-  if (attached.sequence != nullptr || is_full) return attached.sequence != nullptr;
+  if (attached != nullptr) return !is_private;
   attach();
-  if (attached.sequence != nullptr) return true;
-  is_full = true;
+  if (attached != nullptr) return true;
+  attach_private();
   ereport(WARNING, errcode(ERRCODE_OUT_OF_MEMORY),
           errmsg("no shared memory for comb: ids ascend within each session only"),
           errhint("Add comb to shared_preload_libraries, which reserves the memory when the server starts."));
   return false;
 }
+
+bool is_shared() { return !is_private; }
 
 void require_shared_memory(const char* function) {
   if (try_attach()) return;
@@ -100,7 +105,7 @@ void require_shared_memory(const char* function) {
 }
 
 const char* shared_memory_state() {
-  if (attached.sequence == nullptr) return "full";
+  if (is_private) return "full";
   return preloaded ? "reserved at server start" : "taken on first use";
 }
 

@@ -3,8 +3,12 @@
 
 namespace comb::pg {
 
-// Attaches to the shared memory of comb, or makes it on first use. Returns false if shared memory is full, and warns.
+// Attaches to the shared memory of comb, or makes it on first use. If shared memory is full, warns, makes the same in
+// memory of this process alone, and returns false.
 bool try_attach();
+
+// Whether try_attach() has returned true.
+bool is_shared();
 
 // Attaches, or raises the error that a function needs shared memory.
 void require_shared_memory(const char* function);

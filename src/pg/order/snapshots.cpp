@@ -43,8 +43,8 @@ extent extent_of(const reach& of) {
 
 // GetLatestSnapshot() raises an error in the leader of parallel workers.
 extent new_snapshot() {
+  static_assert(SNAPSHOT_MVCC == 0);
   static SnapshotData snapshot = {};
-  snapshot.snapshot_type = SNAPSHOT_MVCC;
   GetSnapshotData(&snapshot);
   return extent_of({snapshot.xmax, running_in(snapshot)});
 }

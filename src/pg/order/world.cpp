@@ -1,4 +1,4 @@
-// What the server tells comb/order.hpp about its past, and its warnings.
+// What the server tells the rules of the order about its past, and its warnings.
 #include "world.hpp"
 
 #include <chrono>
@@ -20,14 +20,17 @@ stamp server_world::load_saved() {
   return found.window;
 }
 
+// Sequences of single processes do not share the file.
 int server_world::save(stamp window) {
+  Assert(LWLockHeldByMe(lock()));
+  if (!is_shared()) return 0;
   random_delay();
   const int error = save_stamp(window);
   random_delay();
   return error;
 }
 
-void server_world::save_failed(int error) { report_save_error(error); }
+void server_world::saving_changed(int error) { report_saving(error); }
 
 // An id was made before its transaction committed, and both times come from the same clock.
 stamp server_world::replayed() {
@@ -36,7 +39,13 @@ stamp server_world::replayed() {
   return commit != 0 && after_commit > sys_micros{} ? stamp_from_time(after_commit) : stamp{};
 }
 
-server_sequence<server_world>* server_world::server() { return try_attach() ? attached.sequence : nullptr; }
+// The announcement of a worker would end with the worker, before the rows of its leader are visible.
+void server_world::enter() {
+  if (IsParallelWorker())
+    ereport(ERROR, errcode(ERRCODE_INVALID_TRANSACTION_STATE), errmsg("ids cannot be made in a parallel worker"),
+            errhint("Declare the function that makes them PARALLEL RESTRICTED."));
+  try_attach();
+}
 
 void server_world::warn_of_set_back(stamp last, stamp now) {
   ereport(

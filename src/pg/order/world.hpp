@@ -1,4 +1,4 @@
-// The server as the world of comb/order.hpp, and this process as its session.
+// The server as the world of comb/sequence.hpp and comb/watermark.hpp, and this process as its session.
 #pragma once
 
 #include <time.h>
@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "comb/order.hpp"
+#include "comb/watermark.hpp"
 #include "delay.hpp"
 #include "postgres.hpp"
 #include "prepared.hpp"
@@ -20,10 +20,6 @@ inline stamp clock_stamp() {
   clock_gettime(CLOCK_REALTIME, &now);
   return stamp_from_clock(now);
 }
-
-// The setting comb.monotonicity, which sequence.cpp declares.
-enum class monotonicity : int { server, session };
-inline constinit int monotonicity_setting = static_cast<int>(monotonicity::server);
 
 // What is not defined here is in world.cpp.
 struct server_world {
@@ -41,46 +37,51 @@ struct server_world {
 
   static stamp load_saved();
   static int save(stamp window);
-  static void save_failed(int error);
+  static void saving_changed(int error);
 
   static bool in_recovery() { return RecoveryInProgress(); }
   static stamp replayed();
 
   template <class F>
   static void with_lock(F f) {
-    LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
+    Assert(!LWLockHeldByMe(lock()));
+    LWLockAcquire(lock(), LW_EXCLUSIVE);
     f();
-    LWLockRelease(AddinShmemInitLock);
+    LWLockRelease(lock());
   }
 
   // A transaction becomes visible to new snapshots under this lock.
   template <class F>
   static void with_transactions_locked(F f) {
+    Assert(!LWLockHeldByMe(ProcArrayLock));
     LWLockAcquire(ProcArrayLock, LW_SHARED);
     f();
     LWLockRelease(ProcArrayLock);
     random_delay();
   }
 
-  static server_sequence<server_world>* server();
-  static server_watermarks<server_world>& watermarks();
-  static bool in_server_order() { return monotonicity_setting == static_cast<int>(monotonicity::server); }
+  // Attached by then: by enter(), or by the SQL function.
+  static LWLock* lock();
+  static server_sequence<server_world>& server();
+  static server_watermarks& watermarks();
+
+  static void enter();
   static std::uint32_t transaction() { return local_transaction(MyProc); }
 
   static int slots() { return MaxBackends; }
   static int slot() {
     random_delay();
-    return process_number(MyProc->lockGroupLeader != nullptr ? MyProc->lockGroupLeader : MyProc);
+    return process_number(MyProc);
   }
   static extent snapshot() {
     random_delay();
+    Assert(TransactionIdIsValid(MyProc->xmin));
     return new_snapshot();
   }
   // With an active snapshot, the process has set its xmin, and a further snapshot changes nothing.
   static bool takes_samples() {
     return IsTransactionState() && ActiveSnapshotSet() && !IsParallelWorker() && !RecoveryInProgress();
   }
-  static bool has_had_workers() { return MyProc->lockGroupLeader != nullptr; }
   static atomic<announcement>& announced(int slot);
 
   // The tags of 65,536 consecutive transactions of a process are different. The pid distinguishes a new process from an
@@ -89,6 +90,7 @@ struct server_world {
   // transaction as well. Readers miss nothing.
   static int running_tag(int slot) {
     const PGPROC* process = GetPGProcByNumber(slot);
+    Assert(process == MyProc || LWLockHeldByMe(ProcArrayLock));
     const LocalTransactionId running = locked_transaction(process);
     if (running == InvalidLocalTransactionId) return -1;
     return static_cast<int>((running + static_cast<std::uint32_t>(process_id(process)) * 40503) & tag_mask);
@@ -111,39 +113,31 @@ struct server_world {
   static void warn_of_clock(stamp last, stamp now);
 };
 
-// What comb keeps in shared memory, and where that is for this process: null until try_attach() has found it.
-using shared_sequence = server_sequence<server_world>;
-
-struct shared_watermarks {
-  server_watermarks<server_world> server;
-  alignas(PG_CACHE_LINE_SIZE) server_world::atomic<announcement> slots[];
-};
-
+// What comb keeps in shared memory. Other versions of the library use the same memory.
 struct shared_memory {
-  shared_sequence* sequence = nullptr;
-  shared_watermarks* watermarks = nullptr;
+  server_sequence<server_world> sequence;
+  LWLockPadded lock;
+  server_watermarks watermarks;
+  alignas(PG_CACHE_LINE_SIZE) shared_atomic<announcement> slots[];
 };
-inline constinit shared_memory attached;
-
-// Other versions of the library use the same memory. GCC and clang know the offsets in a class with a base class.
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Winvalid-offsetof"
+using shared_sequence = server_sequence<server_world>;
 static_assert(offsetof(shared_sequence, last) == 0 && offsetof(shared_sequence, saved) == 8 &&
               offsetof(shared_sequence, progress) == 16 && offsetof(shared_sequence, started_from) == 20 &&
-              offsetof(shared_sequence, save_error) == 24 && offsetof(shared_sequence, save_error_was_reported) == 28 &&
-              offsetof(shared_sequence, clock_was_reported) == 32 && offsetof(shared_sequence, saved_values) == 36 &&
-              offsetof(shared_sequence, save_tried) == 40 && sizeof(shared_sequence) == 128);
-static_assert(offsetof(server_watermarks<server_world>, times_set_back) == 0 &&
-              offsetof(server_watermarks<server_world>, highest) == 8 &&
-              offsetof(server_watermarks<server_world>, prepared) == 16 &&
-              offsetof(server_watermarks<server_world>, none_prepared) == 24 &&
-              offsetof(server_watermarks<server_world>, samples) == 32 && sizeof(server_samples) == 5760 &&
-              offsetof(shared_watermarks, server) == 0 && offsetof(shared_watermarks, slots) == 5888);
-#pragma GCC diagnostic pop
+              offsetof(shared_sequence, save_error) == 24 && offsetof(shared_sequence, clock_was_reported) == 28 &&
+              offsetof(shared_sequence, save_tried) == 32 && offsetof(shared_sequence, times_set_back) == 40 &&
+              sizeof(shared_sequence) == 128);
+static_assert(offsetof(server_watermarks, highest) == 0 && offsetof(server_watermarks, times_set_back) == 8 &&
+              offsetof(server_watermarks, samples) == 16 && sizeof(server_samples) == 5760);
+static_assert(offsetof(shared_memory, sequence) == 0 && offsetof(shared_memory, lock) == 128 &&
+              offsetof(shared_memory, watermarks) == 256 && offsetof(shared_memory, slots) == 6144);
 
-inline server_watermarks<server_world>& server_world::watermarks() { return attached.watermarks->server; }
+// Where it is for this process: null until try_attach().
+inline constinit shared_memory* attached = nullptr;
 
-inline shared_atomic<announcement>& server_world::announced(int slot) { return attached.watermarks->slots[slot]; }
+inline LWLock* server_world::lock() { return &attached->lock.lock; }
+inline shared_sequence& server_world::server() { return attached->sequence; }
+inline server_watermarks& server_world::watermarks() { return attached->watermarks; }
+inline shared_atomic<announcement>& server_world::announced(int slot) { return attached->slots[slot]; }
 
 inline constinit session<server_world> this_session;
 
