@@ -140,17 +140,17 @@ inline void name_lock(LWLock* lock, bool is_new, const char* name) {
 #endif
 }
 
-// Calls `use(tag)` for each lock that a process holds, or a prepared transaction in the place of one. Partitions of its
-// locks are looked at before they are locked. To prepare a transaction takes longer than to see that one is empty.
+// Whether the transaction of a process, or a prepared one in the place of a process, is still invisible to new
+// snapshots. Under ProcArrayLock. The place keeps the number of a prepared transaction that has ended.
+inline bool is_running(const PGPROC* process) {
+  return TransactionIdIsValid(process->xid) && ProcGlobal->xids[process->pgxactoff] == process->xid;
+}
+
+// Calls `use(tag)` for each lock that a process holds, or a prepared transaction in the place of one.
 template <class Use>
 void each_lock(PGPROC* holder, Use use) {
   for (int partition = 0; partition < NUM_LOCK_PARTITIONS; ++partition) {
     auto* locks = &holder->myProcLocks[partition];
-#if PG_VERSION_NUM >= 160000
-    if (dlist_is_empty(locks)) continue;
-#else
-    if (SHMQueueEmpty(locks)) continue;
-#endif
     LWLockAcquire(LockHashPartitionLockByIndex(partition), LW_SHARED);
 #if PG_VERSION_NUM >= 160000
     dlist_iter each;

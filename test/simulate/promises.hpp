@@ -3,8 +3,7 @@
 // A promise has limits, and each takes effect at one moment. When the sequence is set back, what was returned before no
 // longer binds what is taken after: an *epoch* ends at that very write. A watermark binds only if no operation that set
 // the sequence back was running at the same time. After a kill, ids and watermarks bind as far as the saved stamp
-// covers them. It must cover all that were returned, except if the disk failed, the file was lost, or the last writer
-// had not looked again yet.
+// covers them. It must cover all that were returned, except if the disk failed or the file was lost.
 #pragma once
 
 #include <algorithm>
@@ -113,7 +112,6 @@ struct promises {
       broken("the state of the sequence has the wrong error of saving");
     if (op.is_alone && (op.has_saved || was_due(op))) is_unsaved_ = op.failed_to_save;
     op.runs = false;
-    if (writer_ == running_process()) writer_ = -1;
     if (op.sets_back || op.resets) {
       ++watermark_epoch_;
       low_watermark_ = {};
@@ -298,7 +296,7 @@ struct promises {
   // The transaction that sets the sequence back begins again there.
   void was_reset(transaction& of, stamp last, stamp covered) {
     const operation& op = mine();
-    if (op.is_alone) of.epoch = op.taken_epoch, of.least = comb::max_stamp;
+    if (op.is_alone && op.sets_back) of.epoch = op.taken_epoch, of.least = comb::max_stamp;
     if (op.is_alone && last > op.latest_reading()) broken("comb_reset() leaves the server's sequence at ", last);
     if (op.is_alone && disk_was_well(op) && covered > last + comb::units_per_second)
       broken("comb_reset() leaves the saved stamp at ", covered);
@@ -335,7 +333,6 @@ struct promises {
     tries_.insert(tries_.end(), op.readings.begin(), op.readings.end());
     if (well) {
       op.has_saved = true;
-      writer_ = running_process();
       is_lost_ = false;
     } else {
       op.failed_to_save = is_unsaved_ = true;
@@ -353,14 +350,13 @@ struct promises {
 
   // The server was killed, and the file covers ids up to `covered`.
   void was_killed(stamp covered) {
-    if (kept_ > covered && !is_lost_ && !is_unsaved_ && writer_ < 0)
+    if (kept_ > covered && !is_lost_ && !is_unsaved_)
       broken(kept_, " was returned, and the saved stamp reaches only to ", covered);
     reach_only_to(covered);
     for (transaction& each : transactions)
       if (each.state == state::running) each.state = state::gone;
     for (operation& each : operations) each = {};
     tries_.clear();
-    writer_ = -1;
     peak_ = last_ = {};
     shared_sample_ = {};
     clock_was_reported_ = failure_is_logged_ = false;
@@ -385,7 +381,6 @@ struct promises {
 
   stamp kept_{};              // the greatest id or watermark that the file must cover
   std::vector<stamp> tries_;  // what the clock read at each attempt to save
-  int writer_ = -1;           // who has written last, and has not answered yet
   int disk_changes_ = 0;
   bool disk_fails_ = false, is_lost_ = false, is_unsaved_ = false, failure_is_logged_ = false;
   bool clock_was_reported_ = false;

@@ -322,7 +322,7 @@ gives("UPDATE event_readers SET last = comb_watermark(); $drop $partitions; $lef
 # ---- privileges ------------------------------------------------------------------------------------------------------
 
 my ($revoke) = example('security.md', 'REVOKE EXECUTE') =~ /(REVOKE .*?;)/s;
-my $others_can = q{SELECT has_function_privilege('public', 'comb_generate(text)', 'EXECUTE')};
+my $others_can = q{SELECT has_function_privilege('public', 'comb_status()', 'EXECUTE')};
 $node->safe_psql('postgres', 'CREATE ROLE owner; CREATE DATABASE privileges OWNER owner');
 $database = 'privileges';
 $node->safe_psql($database, 'SET ROLE owner; CREATE EXTENSION comb');

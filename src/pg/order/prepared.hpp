@@ -31,24 +31,30 @@ inline void lock_prepared(stamp bound) {
 template <class Use>
 void read_prepared(Use use) {
   struct prepared {
+    PGPROC* holder;
     TransactionId transaction;
     stamp bound;
   };
   if (max_prepared_xacts == 0) return;
-  auto* found = static_cast<prepared*>(palloc(sizeof(prepared) * static_cast<std::size_t>(max_prepared_xacts)));
-  int count = 0;
-  Assert(!LWLockHeldByMe(TwoPhaseStateLock));
-  LWLockAcquire(TwoPhaseStateLock, LW_SHARED);  // no other transaction is prepared in the place of one that has ended
+  auto* all = static_cast<prepared*>(palloc(sizeof(prepared) * static_cast<std::size_t>(max_prepared_xacts)));
+  int running = 0, count = 0;
+  LWLockAcquire(ProcArrayLock, LW_SHARED);
   for (int i = 0; i < max_prepared_xacts; ++i)
-    each_lock(&PreparedXactProcs[i], [&](const LOCKTAG& tag) {
+    if (is_running(&PreparedXactProcs[i])) all[running++].holder = &PreparedXactProcs[i];
+  LWLockRelease(ProcArrayLock);
+  // No other transaction is prepared in the place of one that has ended.
+  if (running > 0) LWLockAcquire(TwoPhaseStateLock, LW_SHARED);
+  for (int i = 0; i < running; ++i)
+    each_lock(all[i].holder, [&](const LOCKTAG& tag) {
       if (tag.locktag_type != LOCKTAG_USERLOCK || tag.locktag_lockmethodid != USER_LOCKMETHOD ||
           tag.locktag_field4 != prepared_lock_kind)
         return;
-      found[count++] = {tag.locktag_field1, {std::uint64_t{tag.locktag_field2} << 32 | tag.locktag_field3}};
+      all[count].transaction = tag.locktag_field1;
+      all[count++].bound = {std::uint64_t{tag.locktag_field2} << 32 | tag.locktag_field3};
     });
-  LWLockRelease(TwoPhaseStateLock);
-  for (int i = 0; i < count; ++i) use(found[i].transaction, found[i].bound);
-  pfree(found);
+  if (running > 0) LWLockRelease(TwoPhaseStateLock);
+  for (int i = 0; i < count; ++i) use(all[i].transaction, all[i].bound);
+  pfree(all);
 }
 
 }  // namespace comb::pg
