@@ -27,7 +27,7 @@ for my $wrong ('gen_random_uuid()', "'01a1f90f-4aad-4e1e-86c2-8c2ad6c6c54a'::uui
 $node->safe_psql('postgres', 'CREATE FUNCTION wrong.hot_uuid(shard int) RETURNS uuid LANGUAGE sql AS
 	$$SELECT public.hot_uuid(shard, clock_timestamp())$$');
 ok(!Comb::run_stress($stress, $node, 16, '1s', 'server', 'hot_uuid'),
-	'check_order finds that hot ids with only the clock in microseconds have no server order');
+	'check_order finds that hot ids with only the clock in microseconds have no order');
 $node->stop;
 
 done_testing();

@@ -347,11 +347,9 @@ sub look_at_watermark
 	my ($made) = map { stamp_of($_) } $session->rows('SELECT comb_watermark()');
 	# A watermark takes a stamp, too.
 	$high = max($high, now());
-	# Those of a session do not fall. If the session of a prepared transaction has had parallel workers, its lock has the
-	# bound in whole milliseconds, and watermarks can fall to that over a restart.
+	# Those of a session do not fall.
 	$watermark = '' if $session ne $watermark_of;
-	my $bound = defined $prepared ? substr($prepared, 0, 12) . '0000' : $watermark;
-	wrong("watermark $made came after $watermark") if $made lt $watermark && $made lt $bound;
+	wrong("watermark $made came after $watermark") if $made lt $watermark;
 	wrong("watermark $made is above $prepared of a prepared transaction") if defined $prepared && $made gt $prepared;
 	($watermark, $watermark_of) = ($made, $session);
 	return;

@@ -114,7 +114,7 @@ struct stamp_and_reading {
 // Takes the next stamp from `last`, which any number of threads share, when the clock reads `now`.
 //
 // Relaxed memory order would keep stamps different and ascending, because threads agree on the order in which a single
-// word changes. save() in order.hpp needs the acquire: it changes another word, and then `last` with a release. Each
+// word changes. save() in sequence.hpp needs the acquire: it changes another word, and then `last` with a release. Each
 // process that takes a later stamp must see the other word's new value. It need not be the next stamp: all changes of
 // `last` are read-modify-writes, so they continue the release sequence.
 //

@@ -139,11 +139,10 @@ class sequence {
   // meanwhile, take() goes on with the first reading: a lower one could give a stamp below the announced bound.
   [[gnu::cold, gnu::noinline]] static stamp_and_reading stamp_far_ahead(stamp last, stamp first_reading) {
     const stamp now = World::clock();
-    const sequence_step step = step_sequence(last, now);
-    if (!step.restarted || now >= World::creation()) return {step.next, first_reading};
+    if (now >= World::creation()) return {step_sequence(last, now).next, first_reading};
     // The clock is certainly wrong, so the sequence continues.
     if (World::server().clock_was_reported.exchange(1) == 0) World::warn_of_clock(last, now);
-    return {last + 1, first_reading};
+    return {std::max(now, last + 1), first_reading};
   }
 
   // What follows a stamp outside of the window that is marked as saved: in a new window, after the sequence has started

@@ -72,9 +72,9 @@ struct session {
     return stamps.take(now);
   }
 
-  // The lowest stamp with which a row of the running transaction is certain to be found by readers up to a watermark.
-  // It is the announced bound, or the server's last stamp just after the announcement if that is greater: a watermark
-  // that misses the announcement is at most that stamp. All stamps of the transaction are at least as great.
+  // Readers up to a watermark can miss rows of the running transaction whose ids are below this stamp. It is the
+  // announced bound, or the server's last stamp just after the announcement if that is greater: a watermark that misses
+  // the announcement is at most that stamp. All stamps of the transaction are at least as great.
   stamp lowest_safe_stamp(stamp now) {
     // With a stamp, because an announcement alone does not raise the sequence: later stamps could be below the bound.
     if (stamped_transaction != World::transaction()) next(now);

@@ -41,6 +41,7 @@ void find_or_make() {
 // parallel workers makes ids. What remains are locks, and what the error has changed: the memory context, the stack of
 // errors, and the two counters that hold back interrupts, which errors set to zero.
 void attach() {
+  Assert(CritSectionCount == 0 && !LWLockHeldByMe(AddinShmemInitLock));
   const MemoryContext context = CurrentMemoryContext;
   const uint32 interrupts_held = InterruptHoldoffCount;
   const uint32 cancels_held = QueryCancelHoldoffCount;

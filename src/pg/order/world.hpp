@@ -75,7 +75,7 @@ struct server_world {
   }
   static extent snapshot() {
     random_delay();
-    Assert(TransactionIdIsValid(MyProc->xmin));
+    Assert(!RecoveryInProgress() && TransactionIdIsValid(MyProc->xmin));
     return new_snapshot();
   }
   // With an active snapshot, the process has set its xmin, and a further snapshot changes nothing.
@@ -134,8 +134,14 @@ static_assert(offsetof(shared_memory, sequence) == 0 && offsetof(shared_memory, 
 // Where it is for this process: null until try_attach().
 inline constinit shared_memory* attached = nullptr;
 
-inline LWLock* server_world::lock() { return &attached->lock.lock; }
-inline shared_sequence& server_world::server() { return attached->sequence; }
+inline LWLock* server_world::lock() {
+  Assert(attached != nullptr);
+  return &attached->lock.lock;
+}
+inline shared_sequence& server_world::server() {
+  Assert(attached != nullptr);
+  return attached->sequence;
+}
 inline server_watermarks& server_world::watermarks() { return attached->watermarks; }
 inline shared_atomic<announcement>& server_world::announced(int slot) { return attached->slots[slot]; }
 

@@ -1,11 +1,12 @@
-// comb_status(), comb_reset().
-
+// comb_status(), comb_reset(), comb_advance().
 #include <errno.h>
 
 #include <atomic>
 #include <cstddef>
 #include <iterator>
 
+#include "comb/hot.hpp"
+#include "comb/uuid.hpp"
 #include "datum.hpp"
 #include "postgres.hpp"
 #include "saved_stamp.hpp"
@@ -25,6 +26,25 @@ int save_error() {
   const int read_error = load_saved_stamp().error;
   const bool was_written = server_world::server().saved.load() != no_window;
   return read_error == ENOENT && !was_written ? 0 : read_error;
+}
+
+// The stamp whose followers sort after `past` in ids of its kind. Of ids other than hot ids it is the last stamp of the
+// millisecond: ids of one millisecond also sort by their label.
+stamp stamp_past(const uuid& past) {
+  if (has_version(past, version::v8)) return stamp_from_hot_uuid(past);
+  return {past.high() | (units_per_ms - 1)};
+}
+
+// Months and days are compared as 30 days and 24 hours.
+void check_lead(Datum max_lead) {
+  Interval second{.time = USECS_PER_SEC, .day = 0, .month = 0};
+  Interval day{.time = 0, .day = 1, .month = 0};
+  const auto compare = [max_lead](Interval* with) {
+    return DatumGetInt32(DirectFunctionCall2(interval_cmp, max_lead, IntervalPGetDatum(with)));
+  };
+  if (compare(&second) < 0 || compare(&day) > 0)
+    ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("max_lead is out of range"),
+            errdetail("It can be from one second to one day."));
 }
 
 }  // namespace
@@ -62,6 +82,27 @@ COMB_FUNCTION(comb_status) {
 COMB_FUNCTION(comb_reset) {
   try_attach();
   this_session.reset();
+  PG_RETURN_VOID();
+}
+
+// Raises the sequence past an id of another server.
+COMB_FUNCTION(comb_advance) {
+  const stamp past = stamp_past(uuid_arg(fcinfo, 0));
+  const stamp now = clock_stamp();
+  check_lead(PG_GETARG_DATUM(1));
+  const Datum latest =
+      DirectFunctionCall2(timestamptz_pl_interval, TimestampTzGetDatum(to_timestamptz(now)), PG_GETARG_DATUM(1));
+  // More than a day ahead of the clock, the next id would start again from the clock. A day of the session's time zone
+  // can have 25 hours.
+  if (to_timestamptz(past) > DatumGetTimestampTz(latest) || past > now + units_per_day)
+    ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("the id is too far ahead of the clock"),
+            errdetail("The id was made for %s, and the clock reads %s.", time_text(past), time_text(now)),
+            errhint("Set the clocks of both servers right, or give a greater max_lead."));
+  require_shared_memory("comb_advance");
+  const int error = this_session.stamps.advance(past);
+  if (error != 0)
+    ereport(ERROR, errcode(ERRCODE_IO_ERROR), errmsg("could not save the sequence: %s", saved_stamp_error(error)),
+            errdetail("The sequence was raised, but a restart with the clock behind can set it back."));
   PG_RETURN_VOID();
 }
 
