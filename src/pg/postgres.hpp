@@ -146,23 +146,21 @@ inline bool is_running(const PGPROC* process) {
   return TransactionIdIsValid(process->xid) && ProcGlobal->xids[process->pgxactoff] == process->xid;
 }
 
-// Calls `use(tag)` for each lock that a process holds, or a prepared transaction in the place of one.
+// Calls `use(tag)` for each lock that a process holds, or a prepared transaction in the place of one. C++ cannot
+// compile the server's macros for lists.
 template <class Use>
-void each_lock(PGPROC* holder, Use use) {
+void each_lock(const PGPROC* holder, Use use) {
   for (int partition = 0; partition < NUM_LOCK_PARTITIONS; ++partition) {
-    auto* locks = &holder->myProcLocks[partition];
     LWLockAcquire(LockHashPartitionLockByIndex(partition), LW_SHARED);
 #if PG_VERSION_NUM >= 160000
-    dlist_iter each;
-    dlist_foreach(each, locks) use(dlist_container(PROCLOCK, procLink, each.cur)->tag.myLock->tag);
+    const dlist_node* end = &holder->myProcLocks[partition].head;
 #else
-    constexpr Size link = offsetof(PROCLOCK, procLink);
-    for (void* each = SHMQueueNext(locks, locks, link); each != nullptr;) {
-      auto* held = static_cast<PROCLOCK*>(each);
-      use(held->tag.myLock->tag);
-      each = SHMQueueNext(locks, &held->procLink, link);
-    }
+    const SHM_QUEUE* end = &holder->myProcLocks[partition];
 #endif
+    for (auto* each = end->next; each != end; each = each->next) {
+      auto* held = reinterpret_cast<PROCLOCK*>(reinterpret_cast<char*>(each) - offsetof(PROCLOCK, procLink));
+      use(held->tag.myLock->tag);
+    }
     LWLockRelease(LockHashPartitionLockByIndex(partition));
   }
 }

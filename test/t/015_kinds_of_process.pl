@@ -1,5 +1,5 @@
-# Every kind of process can make ids, but parallel workers: a background worker, autovacuum, a server in single-user mode,
-# a standby in recovery, and a promoted standby.
+# Every kind of process but parallel workers can make ids: a background worker, autovacuum, a server in single-user
+# mode, a standby in recovery, and a promoted standby.
 use strict;
 use warnings;
 use Comb;

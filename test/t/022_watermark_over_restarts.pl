@@ -14,8 +14,8 @@ $node->safe_psql('postgres', 'CREATE EXTENSION comb; CREATE TABLE events (id uui
 
 my $watermark = $node->safe_psql('postgres', 'SELECT comb_watermark()');
 
-# restart_and_insert(SECONDS, HOW, FIRST): stops the server, sets the clock back, runs a statement first if one is given,
-# and inserts a row.
+# restart_and_insert(SECONDS, HOW, FIRST): stops the server, sets the clock back, runs a statement first if one is
+# given, and inserts a row.
 sub restart_and_insert
 {
 	my ($seconds, $how, $first) = @_;

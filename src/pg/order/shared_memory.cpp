@@ -3,6 +3,7 @@
 #include "shared_memory.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <new>
 
 #include "postgres.hpp"
@@ -65,8 +66,9 @@ void attach() {
 
 // A sequence of this process alone starts from the clock.
 void attach_private() {
-  void* place = MemoryContextAlloc(TopMemoryContext, memory_size() + alignof(shared_memory));
-  attached = make(reinterpret_cast<void*>(TYPEALIGN(alignof(shared_memory), place)));
+  constexpr std::size_t alignment = alignof(shared_memory);
+  char* place = static_cast<char*>(MemoryContextAlloc(TopMemoryContext, memory_size() + alignment));
+  attached = make(place + (alignment - reinterpret_cast<std::uintptr_t>(place) % alignment));
   attached->sequence.progress.store(start_phase::started);
   is_private = true;
 }
