@@ -265,6 +265,22 @@ SQL
 	$node->safe_psql('postgres', 'DELETE FROM events WHERE n = 0');
 }
 
+# A cursor that is idle when the library is loaded, in a function, does not hold back later statements.
+my $first_use = $node->background_psql('postgres', on_error_stop => 0);
+$first_use->query_safe('BEGIN; DECLARE c CURSOR FOR SELECT 1; FETCH c; SELECT count_feed()');
+$node->safe_psql('postgres', 'INSERT INTO events (n) VALUES (' . ++$rows . ')');
+is($first_use->query_safe('SELECT count(*) FROM feed'), $rows, 'nor does a cursor from before the first use');
+$first_use->quit;
+
+# A transaction that has written, but made no id, does not hold back a command either.
+$writer->query_safe('BEGIN; INSERT INTO orders VALUES (0)');
+$node->safe_psql('postgres', 'INSERT INTO events (n) VALUES (' . ++$rows . ')');
+is($reader->query_safe(<<'SQL'), $rows, 'a command reads beside a transaction without ids');
+PREPARE reading AS SELECT count(*) FROM events WHERE id < $1;
+EXECUTE reading(comb_watermark());
+SQL
+$writer->query_safe('ROLLBACK');
+
 # A default is evaluated for each row of COPY, which is one statement.
 is($node->safe_psql('postgres', <<'SQL'), 1, 'all rows of a COPY get the same watermark');
 CREATE TABLE copied (n int, below uuid DEFAULT comb_watermark());

@@ -130,12 +130,14 @@ reach oldest_of(const running_query* running) {
   return oldest;
 }
 
+// The snapshot of the command is the oldest that an expression outside of queries can have.
 reach reach_outside_queries() {
   if (may_be_in_unseen_query()) return reach_of_oldest();
-  const reach sees = reach_of(*GetActiveSnapshot());
-  if (ActivePortal == nullptr || ActivePortal->portalSnapshot == nullptr) return sees;
-  const reach of_command = reach_of(*ActivePortal->portalSnapshot);
-  return is_older(of_command, sees) ? of_command : sees;
+  const Snapshot of_command = ActivePortal != nullptr ? ActivePortal->portalSnapshot : nullptr;
+  const reach active = reach_of(*GetActiveSnapshot());
+  const reach sees = of_command != nullptr ? reach_of(*of_command) : active;
+  Assert(!is_older(active, sees));
+  return sees;
 }
 
 // ---- answers
