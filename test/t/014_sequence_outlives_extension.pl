@@ -111,6 +111,7 @@ CREATE FUNCTION hold(oid) RETURNS uuid LANGUAGE c AS '$scratch/fill';
 CREATE TABLE ids (place text, id uuid DEFAULT comb_uuid());
 SQL
 cmp_ok($node->safe_psql('postgres', 'SELECT fill()'), '>', 0, 'the test fills the shared memory');
+my $saved = slurp_file($node->data_dir . '/pg_stat/comb.stamp');
 my ($status, $out, $err) = $node->psql('postgres', <<'SQL');
 SELECT comb_uuid();
 SELECT comb_uuid();
@@ -137,6 +138,7 @@ is($first->query('SELECT count(*) > 0 FROM pg_shmem_allocations'), 't', 'a sessi
 $first->query(q{ROLLBACK TO s; INSERT INTO ids VALUES ('after ROLLBACK TO'); COMMIT});
 $first->quit;
 like($err, qr/WARNING:  no shared memory for comb/, 'the next session warns too');
+ok(slurp_file($node->data_dir . '/pg_stat/comb.stamp') eq $saved, 'sessions with an order of their own save none');
 
 # Each session catches the error when it first looks for the memory. What it does then goes on.
 ($status, $out, $err) = $node->psql('postgres', <<'SQL', on_error_stop => 0);

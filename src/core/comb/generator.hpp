@@ -106,11 +106,6 @@ constexpr sequence_step step_sequence(stamp previous, stamp now) noexcept {
   return {previous, previous + 1, false};
 }
 
-struct stamp_and_reading {
-  stamp next;
-  stamp now;
-};
-
 // Takes the next stamp from `last`, which any number of threads share, when the clock reads `now`.
 //
 // Relaxed memory order would keep stamps different and ascending, because threads agree on the order in which a single
@@ -118,8 +113,8 @@ struct stamp_and_reading {
 // process that takes a later stamp must see the other word's new value. It need not be the next stamp: all changes of
 // `last` are read-modify-writes, so they continue the release sequence.
 //
-// After a stamp that is more than a day ahead of `now`, `far_ahead` says how to go on: the next stamp, and the reading
-// that counts from then on if `last` changes meanwhile. Without `inline`, GCC does not inline this template.
+// After a stamp that is more than a day ahead of `now`, `far_ahead` returns the next one. Without `inline`, GCC does
+// not inline this template.
 template <class Atomic, class FarAhead>
 inline sequence_step take_stamp(Atomic& last, stamp now, FarAhead far_ahead) {
   stamp seen = last.load(std::memory_order_relaxed);
@@ -127,11 +122,8 @@ inline sequence_step take_stamp(Atomic& last, stamp now, FarAhead far_ahead) {
   do {
     const sequence_step step = step_sequence(seen, now);
     next = step.next;
-    if (step.restarted) [[unlikely]] {
-      const stamp_and_reading continued = far_ahead(seen);
-      next = continued.next;
-      now = continued.now;
-    }
+    if (step.restarted) [[unlikely]]
+      next = far_ahead(seen);
   } while (!last.compare_exchange_weak(seen, next, std::memory_order_acquire));
   return {seen, next, next < seen};
 }
@@ -141,10 +133,7 @@ inline sequence_step take_stamp(Atomic& last, stamp now, FarAhead far_ahead) {
 // another thread may have taken `last` after that.
 template <class Clock>
 inline sequence_step take_stamp(std::atomic<stamp>& last, Clock clock) noexcept {
-  return take_stamp(last, clock(), [&](stamp previous) {
-    const stamp now = clock();
-    return stamp_and_reading{step_sequence(previous, now).next, now};
-  });
+  return take_stamp(last, clock(), [&](stamp previous) { return step_sequence(previous, clock()).next; });
 }
 // Processes cannot share a word that the C++ library protects with a lock of its own.
 static_assert(std::atomic<stamp>::is_always_lock_free && sizeof(std::atomic<stamp>) == sizeof(std::uint64_t));

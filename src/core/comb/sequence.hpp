@@ -83,7 +83,7 @@ class sequence {
   // was saved, a server that is killed afterwards starts above the stamp. The sequence must have started.
   [[gnu::always_inline]] stamp take(stamp now) {
     server_sequence<World>& server = World::server();
-    const sequence_step step = take_stamp(server.last, now, [now](stamp last) { return stamp_far_ahead(last, now); });
+    const sequence_step step = take_stamp(server.last, now, stamp_far_ahead);
     // A sequence that starts again has a new window, even if another session has saved it already.
     if (step.restarted || !in_same_window(step.next, server.saved.load(std::memory_order_relaxed))) [[unlikely]]
       begin_window(now, step);
@@ -134,15 +134,15 @@ class sequence {
   bool has_saved() { return std::exchange(has_saved_, false); }
 
  private:
-  // The stamp that follows `last`, which is more than a day ahead of `first_reading` of the clock. The clock is read
-  // again, because another session may have taken `last` after the clock stepped forward. If the sequence changes
-  // meanwhile, take() goes on with the first reading: a lower one could give a stamp below the announced bound.
-  [[gnu::cold, gnu::noinline]] static stamp_and_reading stamp_far_ahead(stamp last, stamp first_reading) {
+  // The stamp that follows `last`, which is more than a day ahead of a reading of the clock. The clock is read again,
+  // because another session may have taken `last` after the clock stepped forward. If the sequence changes meanwhile,
+  // take() goes on with the first reading: a lower one could give a stamp below the announced bound.
+  [[gnu::cold, gnu::noinline]] static stamp stamp_far_ahead(stamp last) {
     const stamp now = World::clock();
-    if (now >= World::creation()) return {step_sequence(last, now).next, first_reading};
+    if (now >= World::creation()) return step_sequence(last, now).next;
     // The clock is certainly wrong, so the sequence continues.
     if (World::server().clock_was_reported.exchange(1) == 0) World::warn_of_clock(last, now);
-    return {std::max(now, last + 1), first_reading};
+    return std::max(now, last + 1);
   }
 
   // What follows a stamp outside of the window that is marked as saved: in a new window, after the sequence has started
