@@ -49,8 +49,7 @@ COMMENT ON FUNCTION hot_uuid(int, timestamptz) IS 'new uuid for a given time tha
 
 -- The support function of the functions that read a time and of the boundary functions. By calling it, the planner
 -- loads the library before the first estimate of a session. So the library can replace conditions on the time of an id
--- with conditions on the id (comb.index_timestamps), and estimate ranges of time (comb.estimate_ranges). Returns NULL.
--- No error.
+-- with conditions on the id, and estimate ranges of time (comb.enable_planner). Returns NULL. No error.
 
 CREATE FUNCTION comb_boundary_support(internal) RETURNS internal
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE

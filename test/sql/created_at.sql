@@ -32,7 +32,7 @@ BEGIN
   EXECUTE format('SELECT count(*) FROM (%s) AS q', query) INTO result;
   RETURN result;
 END $$;
-CREATE FUNCTION rows_without(query text) RETURNS bigint LANGUAGE sql SET comb.index_timestamps = off AS
+CREATE FUNCTION rows_without(query text) RETURNS bigint LANGUAGE sql SET comb.enable_planner = off AS
 $$ SELECT rows_of(query) $$;
 
 -- Which conditions are replaced with conditions on id. All return the same rows as they are and replaced.
@@ -90,7 +90,7 @@ SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   result bigint;
 BEGIN
-  PERFORM set_config('comb.index_timestamps', replaced::text, true);
+  PERFORM set_config('comb.enable_planner', replaced::text, true);
   EXECUTE format('PREPARE generic (timestamptz) AS SELECT count(*) FROM orders_v WHERE %s', condition);
   EXECUTE format('EXECUTE generic (%L)', at) INTO result;
   DEALLOCATE generic;
@@ -267,7 +267,7 @@ BEGIN
     INTO result;
   RETURN result;
 END $$;
-CREATE FUNCTION result_without(query text) RETURNS text LANGUAGE sql SET comb.index_timestamps = off AS
+CREATE FUNCTION result_without(query text) RETURNS text LANGUAGE sql SET comb.enable_planner = off AS
 $$ SELECT result_of(query) $$;
 
 SET enable_sort = off; SET enable_incremental_sort = off; SET enable_hashagg = off; SET enable_seqscan = off;
@@ -470,9 +470,9 @@ RESET plan_cache_mode;
 ALTER EXTENSION comb SET SCHEMA public;
 
 -- Without the setting, conditions and orders stay as they are.
-SET comb.index_timestamps = off;
+SET comb.enable_planner = off;
 EXPLAIN (COSTS OFF) SELECT * FROM orders_v WHERE created_at >= '2026-11-02' ORDER BY created_at LIMIT 1;
-RESET comb.index_timestamps;
+RESET comb.enable_planner;
 
 DROP TABLE orders, kinds, months, by_key, by_time, forms CASCADE;
 DROP FUNCTION plan, rows_of, rows_without, result_of, result_without;

@@ -207,7 +207,7 @@ GRANT SELECT ON estimated, barrier TO estimates_reader;
 ALTER TABLE estimated ENABLE ROW LEVEL SECURITY;
 CREATE POLICY all_rows ON estimated USING (n IS NOT NULL);
 SET ROLE estimates_reader;
-SET comb.estimate_ranges = on; -- any user may
+SET comb.enable_planner = on; -- any user may
 SELECT is_near(expected_rows('SELECT * FROM estimated WHERE RANGE'), 100) AS row_security,
        is_near(expected_rows('SELECT * FROM barrier WHERE RANGE'), 100) AS barrier;
 RESET ROLE;
@@ -243,9 +243,9 @@ CREATE FUNCTION plan_of(query text, setting text) RETURNS json LANGUAGE plpgsql 
 DECLARE
   plan json;
 BEGIN
-  PERFORM set_config('comb.estimate_ranges', setting, true);
+  PERFORM set_config('comb.enable_planner', setting, true);
   EXECUTE 'EXPLAIN (FORMAT JSON) ' || query INTO plan;
-  PERFORM set_config('comb.estimate_ranges', 'on', true);
+  PERFORM set_config('comb.enable_planner', 'on', true);
   RETURN plan;
 END $$;
 SELECT query, plan_of(query, 'on')::text = plan_of(query, 'off')::text AS same_plan

@@ -87,7 +87,7 @@ query("INSERT INTO visits SELECT ('019a41a0-7c80-' || 7998 + n % 4 || '-8000-000
 for my $order ('n', 'id DESC', 'id')
 {
 	my $visits = "SET enable_sort = off; SELECT n FROM visits ORDER BY comb_timestamp(id), $order LIMIT 8";
-	is(query($visits), query("SET comb.index_timestamps = off; $visits"),
+	is(query($visits), query("SET comb.enable_planner = off; $visits"),
 		"nodes are read in the order of the time and $order");
 }
 

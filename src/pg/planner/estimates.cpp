@@ -15,6 +15,7 @@
 #include "datum.hpp"
 #include "end_of_planning.hpp"
 #include "function.hpp"
+#include "index_timestamps.hpp"
 #include "postgres.hpp"
 #include "time_calls.hpp"
 
@@ -22,7 +23,6 @@ namespace comb::pg {
 
 namespace {
 
-bool estimate_ranges = true;
 get_relation_stats_hook_type next_get_relation_stats_hook = nullptr;
 
 enum class answer { unknown, no, yes };
@@ -357,15 +357,12 @@ bool replace_statistics(PlannerInfo* root, RangeTblEntry* entry, AttrNumber attr
 
 bool get_relation_stats(PlannerInfo* root, RangeTblEntry* entry, AttrNumber attribute, VariableStatData* examined) {
   if (next_get_relation_stats_hook && next_get_relation_stats_hook(root, entry, attribute, examined)) return true;
-  return estimate_ranges && replace_statistics(root, entry, attribute, examined);
+  return enable_planner && replace_statistics(root, entry, attribute, examined);
 }
 
 }  // namespace
 
 void init_estimates() {
-  DefineCustomBoolVariable("comb.estimate_ranges",
-                           "Estimates the rows of a range of time as precisely as for a timestamp column.", nullptr,
-                           &estimate_ranges, true, PGC_USERSET, 0, nullptr, nullptr, nullptr);
   next_get_relation_stats_hook = get_relation_stats_hook;
   get_relation_stats_hook = get_relation_stats;
 }

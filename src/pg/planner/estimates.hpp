@@ -6,7 +6,7 @@ namespace comb::pg {
 // The location of a constant that is to be estimated like a boundary. No constant of the parser has it.
 constexpr int estimated_as_boundary = -2;
 
-// Defines comb.estimate_ranges and installs the planner hook. Called from _PG_init.
+// Installs the planner hook. Called from _PG_init.
 void init_estimates();
 
 }  // namespace comb::pg

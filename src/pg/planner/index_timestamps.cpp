@@ -22,9 +22,10 @@
 
 namespace comb::pg {
 
+bool enable_planner = true;
+
 namespace {
 
-bool index_timestamps = true;
 table_planning_hook next_hook = nullptr;
 set_rel_pathlist_hook_type next_paths_hook = nullptr;
 create_upper_paths_hook_type next_upper_paths_hook = nullptr;
@@ -70,7 +71,7 @@ void list_indexes(PlannerInfo* root, RelOptInfo* rel) {
 }
 
 void plan_table(PlannerInfo* root, RelOptInfo* rel) {
-  if (!index_timestamps || rel->rtekind != RTE_RELATION) return;
+  if (!enable_planner || rel->rtekind != RTE_RELATION) return;
   if (current.root != root) {
     call_at_end_of_planning(root, forget);
     // The conditions are replaced before the planner gives them to tables, and are kept as long as the query.
@@ -100,7 +101,7 @@ void hook(PlannerInfo* root, Oid table, bool has_children, RelOptInfo* rel) {
 void paths_hook(PlannerInfo* root, RelOptInfo* rel, Index number, RangeTblEntry* entry) {
   if (next_paths_hook) next_paths_hook(root, rel, number, entry);
   Assert(!has_path_on_copy(rel));
-  if (!index_timestamps) return;
+  if (!enable_planner) return;
   ListCell* cell;
   foreach (cell, ordered_paths(root, rel)) add_path(rel, as<Path>(lfirst(cell)));
   prune_by_columns(root, rel);
@@ -109,7 +110,7 @@ void paths_hook(PlannerInfo* root, RelOptInfo* rel, Index number, RangeTblEntry*
 // The planner makes the paths of a partitioned table anew, to compute the SELECT list below the merge.
 void upper_paths_hook(PlannerInfo* root, UpperRelationKind stage, RelOptInfo* input, RelOptInfo* output, void* extra) {
   if (next_upper_paths_hook) next_upper_paths_hook(root, stage, input, output, extra);
-  if (!index_timestamps || stage != UPPERREL_ORDERED || !IS_SIMPLE_REL(input)) return;
+  if (!enable_planner || stage != UPPERREL_ORDERED || !IS_SIMPLE_REL(input)) return;
   PathTarget* target = root->upper_targets[UPPERREL_ORDERED];
   ListCell* cell;
   foreach (cell, ordered_paths_by(root, input, root->sort_pathkeys)) {
@@ -121,9 +122,9 @@ void upper_paths_hook(PlannerInfo* root, UpperRelationKind stage, RelOptInfo* in
 }  // namespace
 
 void init_index_timestamps() {
-  DefineCustomBoolVariable("comb.index_timestamps",
-                           "Uses the indexes of an id for conditions on its time and for the order of its time.",
-                           nullptr, &index_timestamps, true, PGC_USERSET, 0, nullptr, nullptr, nullptr);
+  DefineCustomBoolVariable("comb.enable_planner",
+                           "Lets the planner know the times in ids: in conditions, orders, joins and estimates.",
+                           nullptr, &enable_planner, true, PGC_USERSET, 0, nullptr, nullptr, nullptr);
   next_hook = table_planning;
   table_planning = hook;
   next_paths_hook = set_rel_pathlist_hook;

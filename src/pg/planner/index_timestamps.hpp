@@ -3,7 +3,10 @@
 
 namespace comb::pg {
 
-// Defines comb.index_timestamps and installs the planner hook. Called from _PG_init.
+// The setting comb.enable_planner.
+extern bool enable_planner;
+
+// Defines the setting and installs the planner hooks. Called from _PG_init.
 void init_index_timestamps();
 
 }  // namespace comb::pg
