@@ -303,7 +303,16 @@ SELECT query, cost_of(replace(query, '$', 'comb_timestamp(e.id)')) / cost_of(rep
               AS as_column
 FROM unnest(ARRAY['SELECT FROM few JOIN estimated AS e ON $ = at',
                   'SELECT FROM few JOIN estimated AS e ON $ >= at AND $ < at + interval ''1 hour''']) AS query;
-DROP TABLE moments, in_parts, few;
+-- Also if many rows have an id, as in a foreign key.
+CREATE TABLE repeated AS SELECT id, created_at FROM estimated, generate_series(1, 5000) WHERE estimated.n < 20;
+CREATE INDEX ON repeated (id);
+CREATE INDEX ON repeated (created_at);
+ANALYZE repeated;
+SET enable_hashjoin = off; SET enable_mergejoin = off; SET enable_seqscan = off; SET enable_bitmapscan = off;
+SELECT cost_of('SELECT FROM few JOIN repeated AS e ON comb_timestamp(e.id) = at')
+       / cost_of('SELECT FROM few JOIN repeated AS e ON e.created_at = at') < 1.2 AS as_column;
+RESET enable_hashjoin; RESET enable_mergejoin; RESET enable_seqscan; RESET enable_bitmapscan;
+DROP TABLE moments, in_parts, few, repeated;
 
 -- An hour of one table is joined to two hours of another. The plan is the same as for created_at. Without interpolation
 -- the planner may expect one row in each table, and choose a nested loop.

@@ -47,7 +47,7 @@ implied* on_id(PlannerInfo* root, const index_by_time* index, RestrictInfo* cond
     imply(or_equal(get_op_opfamily_strategy(linitial_oid(rows->opnos), time_order)), linitial(rows->rargs));
     result->lossy = true;
   }
-  // The parts together are as selective as the condition. A share above 1 says that a part is redundant.
+  // The parts together are as selective as the condition.
   const int table = static_cast<int>(index->real->rel->relid);
   Selectivity share = clause_selectivity(root, as<Node>(condition), table, JOIN_INNER, nullptr);
   ListCell* cell;
@@ -55,7 +55,7 @@ implied* on_id(PlannerInfo* root, const index_by_time* index, RestrictInfo* cond
     RestrictInfo* part = make_simple_restrictinfo(root, as<Expr>(lfirst(cell)));
     pretend_one_table(part, table);  // otherwise the share is not used
     part->norm_selec = share;
-    share = 2;
+    share = 1;
     lfirst(cell) = part;
   }
   return result;
