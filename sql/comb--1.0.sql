@@ -115,15 +115,14 @@ COMMENT ON FUNCTION comb_reset() IS 'set the sequence of ids back to the clock';
 -- New ids then sort after it, in ids of its kind: hot_uuid(), or comb_uuid() and comb_uuid_v7(). The sequence is saved
 -- before the call returns. It is never lowered: an id that is not ahead of the sequence changes nothing.
 --
--- Error 22023 if the id is more than max_lead ahead of the clock, or if max_lead is under a second or over a day. Error
--- 58030 if the sequence cannot be saved, and 53200 if no shared memory is left. Only superusers, and roles to which
--- they grant EXECUTE, can call it.
+-- Error 22023 if the id is more than a minute ahead of the clock. Error 58030 if the sequence cannot be saved, and
+-- 53200 if no shared memory is left. Only superusers, and roles to which they grant EXECUTE, can call it.
 
-CREATE FUNCTION comb_advance(past uuid, max_lead interval DEFAULT '1 minute') RETURNS void
+CREATE FUNCTION comb_advance(past uuid) RETURNS void
 LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED
 AS 'MODULE_PATHNAME', 'comb_advance';
-REVOKE ALL ON FUNCTION comb_advance(uuid, interval) FROM PUBLIC;
-COMMENT ON FUNCTION comb_advance(uuid, interval) IS 'raise the sequence of ids past an id of another server';
+REVOKE ALL ON FUNCTION comb_advance(uuid) FROM PUBLIC;
+COMMENT ON FUNCTION comb_advance(uuid) IS 'raise the sequence of ids past an id of another server';
 
 -- The watermark of the statement that calls it: an id below which no row appears later that the statement does not see.
 -- This holds for rows whose ids comb_uuid(), comb_uuid_v7() or hot_uuid(shard) made on this server, in the transaction

@@ -111,7 +111,7 @@ INSERT INTO mine VALUES (NULL);
 DROP TABLE mine;
 RESET ROLE;
 DROP ROLE regress_comb_nobody;
-INSERT INTO outcomes VALUES ('comb_reset()', '', :'reset'), ('comb_advance(uuid,interval)', '', :'advance'),
+INSERT INTO outcomes VALUES ('comb_reset()', '', :'reset'), ('comb_advance(uuid)', '', :'advance'),
   ('comb_log()', '', :'log');
 
 -- Errors of triggers.

@@ -123,7 +123,7 @@ RESET session_replication_role;
 -- A session that calls comb_reset() can insert new ids, in the same transaction and in later ones.
 CREATE TABLE guarded (id uuid DEFAULT comb_uuid(), n int);
 CREATE TRIGGER guard AFTER INSERT ON guarded FOR EACH ROW EXECUTE FUNCTION comb_guard('id');
-SELECT comb_advance(comb_uuid(clock_timestamp() + interval '10 minutes'), '1 hour');
+SELECT comb_advance(comb_uuid(clock_timestamp() + interval '50 seconds'));
 BEGIN;
 INSERT INTO guarded VALUES (DEFAULT, 1);
 SELECT comb_reset();

@@ -17,13 +17,13 @@ SELECT comb_advance(:'hot');
 SELECT hot_uuid(-2147483648) > :'hot' AS hot FROM generate_series(1, 3);
 SELECT comb_advance(:'v7'), comb_advance('00000000-0000-0000-0000-000000000000');
 SELECT hot_uuid(-2147483648) > :'hot' AS not_lowered;
-SELECT comb_advance(:'v7', NULL), comb_advance(NULL);
+SELECT comb_advance(NULL);
 
 -- Both take effect within a transaction.
 SELECT comb_uuid(clock_timestamp() + interval '40 s') AS later \gset
 BEGIN;
 SELECT comb_uuid() < :'later' AS before;
-SELECT comb_advance(:'later', '1 day');
+SELECT comb_advance(:'later');
 SELECT comb_uuid() > :'later' AS after;
 SELECT comb_reset();
 SELECT comb_uuid() < :'later' AS before;
@@ -38,11 +38,6 @@ EXCEPTION WHEN invalid_parameter_value THEN
   GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
   RAISE NOTICE '%: %', SQLERRM, regexp_replace(detail, '\d{4}-[-0-9:.+ ]*( \w+)?(?=[,.])', '...', 'g');
 END $$;
-SELECT comb_advance(:'v7', '0.9 s');
-SELECT comb_advance(:'v7', '25 hours');
-\set VERBOSITY terse
-SELECT comb_advance(comb_uuid(clock_timestamp() + interval '2 days'), '1 year -359 days'); -- compared as 1 day, is 6
-\set VERBOSITY default
 SELECT last <= clock_timestamp() AS at_clock FROM comb_status();
 
 -- Other roles can call comb_status(), but neither comb_reset() nor comb_advance().

@@ -35,18 +35,6 @@ stamp stamp_past(const uuid& past) {
   return {past.high() | (units_per_ms - 1)};
 }
 
-// Months and days are compared as 30 days and 24 hours.
-void check_lead(Datum max_lead) {
-  Interval second{.time = USECS_PER_SEC, .day = 0, .month = 0};
-  Interval day{.time = 0, .day = 1, .month = 0};
-  const auto compare = [max_lead](Interval* with) {
-    return DatumGetInt32(DirectFunctionCall2(interval_cmp, max_lead, IntervalPGetDatum(with)));
-  };
-  if (compare(&second) < 0 || compare(&day) > 0)
-    ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("max_lead is out of range"),
-            errdetail("It can be from one second to one day."));
-}
-
 }  // namespace
 
 // Returns how shared memory was obtained, the last stamp and its lead over the clock, where the sequence started from,
@@ -89,15 +77,11 @@ COMB_FUNCTION(comb_reset) {
 COMB_FUNCTION(comb_advance) {
   const stamp past = stamp_past(uuid_arg(fcinfo, 0));
   const stamp now = clock_stamp();
-  check_lead(PG_GETARG_DATUM(1));
-  const Datum latest =
-      DirectFunctionCall2(timestamptz_pl_interval, TimestampTzGetDatum(to_timestamptz(now)), PG_GETARG_DATUM(1));
-  // More than a day ahead of the clock, the next id would start again from the clock. A day of the session's time zone
-  // can have 25 hours.
-  if (to_timestamptz(past) > DatumGetTimestampTz(latest) || past > now + units_per_day)
+  constexpr std::uint64_t max_lead = 60 * units_per_second;
+  if (past > now + max_lead)
     ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("the id is too far ahead of the clock"),
             errdetail("The id was made for %s, and the clock reads %s.", time_text(past), time_text(now)),
-            errhint("Set the clocks of both servers right, or give a greater max_lead."));
+            errhint("Set the clocks of both servers right."));
   require_shared_memory("comb_advance");
   const int error = this_session.stamps.advance(past);
   if (error != 0)
