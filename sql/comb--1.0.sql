@@ -159,19 +159,6 @@ LANGUAGE C STABLE PARALLEL RESTRICTED SUPPORT comb_watermark_support
 AS 'MODULE_PATHNAME', 'hot_watermark';
 COMMENT ON FUNCTION hot_watermark() IS 'uuid of hot_uuid below which the statement sees all rows';
 
--- The same less a lateness, for tables whose comb_guard() or hot_guard() lets ids be late by as much. Error 22023
--- unless the lateness is from 0 to 36500 days, without months and years; the other errors are as above.
-
-CREATE FUNCTION comb_watermark(lateness interval) RETURNS uuid
-LANGUAGE C STABLE STRICT PARALLEL RESTRICTED SUPPORT comb_watermark_support
-AS 'MODULE_PATHNAME', 'comb_watermark_lateness';
-COMMENT ON FUNCTION comb_watermark(interval) IS 'uuid below which the statement sees all rows that are late by less';
-
-CREATE FUNCTION hot_watermark(lateness interval) RETURNS uuid
-LANGUAGE C STABLE STRICT PARALLEL RESTRICTED SUPPORT comb_watermark_support
-AS 'MODULE_PATHNAME', 'hot_watermark_lateness';
-COMMENT ON FUNCTION hot_watermark(interval) IS 'hot uuid below which the statement sees all rows that are late by less';
-
 -- What the watermark waits for: a row for each transaction that has made an id and has not ended. The oldest of them
 -- holds the watermark back. Errors 55000 and 53200 as above.
 --   pid       the process that runs the transaction; NULL for a prepared transaction
@@ -227,11 +214,14 @@ COMMENT ON FUNCTION comb_log() IS 'trigger that writes the keys of changed rows 
 -- Trigger functions that refuse a row which readers up to comb_watermark() or hot_watermark() could miss, because its
 -- id was made by a client, in another transaction or by another generator. They check a row that is inserted, and one
 -- whose id an UPDATE changes. The trigger must be AFTER INSERT OR UPDATE, FOR EACH ROW. Its arguments are the name of
--- the column, and how late an id may be; readers then stay behind by as much. A trigger for UPDATE OF id does not see
--- an id that a BEFORE trigger sets:
+-- the column, and how late an id may be. A trigger for UPDATE OF id does not see an id that a BEFORE trigger sets:
 --
 --   CREATE TRIGGER events_guard AFTER INSERT OR UPDATE ON events
 --   FOR EACH ROW EXECUTE FUNCTION comb_guard('id', '1 second');
+--
+-- Readers then stay behind by as much, with hot_boundary(), hot_timestamp() and hot_watermark() for hot ids:
+--
+--   ... AND id < comb_boundary(comb_timestamp((SELECT comb_watermark())) - interval '1 second')
 --
 -- Error 23514 for an id that is too late, or more than a day ahead of the clock. Error 22023 for another number of
 -- arguments, and unless the lateness is from 0 to 36500 days, without months and years. Error 53200 if no shared memory

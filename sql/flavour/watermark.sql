@@ -47,8 +47,8 @@ COALESCE(a.xact_start,
       HINT := 'Turn it on for all sessions.';
   END IF;
 
--- The microseconds of the watermark for the snapshot `seen`, less a lateness; 0 for nothing yet. If `seen` is NULL, it
--- only takes a sample.
+-- The microseconds of the watermark for the snapshot `seen`; 0 for nothing yet. If `seen` is NULL, it only takes a
+-- sample.
 --
 -- The session keeps its samples in a setting, as words without spaces:
 --   1      the transaction, by its time
@@ -67,13 +67,12 @@ COALESCE(a.xact_start,
 --
 -- Prepared transactions are looked at after the sessions, because a transaction is shown there before its session ends
 -- it. The server does not show when it began, so there is no new sample while one is prepared.
--- == comb_sampled: own: (seen pg_snapshot, lateness interval) RETURNS int8 LANGUAGE plpgsql VOLATILE
+-- == comb_sampled: own: (seen pg_snapshot) RETURNS int8 LANGUAGE plpgsql VOLATILE
 DECLARE
   clock int8 := (date_part('epoch', clock_timestamp()) * 1000000)::int8;
   began text := (date_part('epoch', now()) * 1000000)::int8::text;
   kept text[] := string_to_array(current_setting('comb_sql.samples', true), ' ');
   only_earlier bool := current_setting('transaction_isolation') = ANY ('{repeatable read,serializable}'::text[]);
-  late float8 := date_part('epoch', lateness);
   callers text;
   since timestamptz;
   hidden int4;
@@ -83,13 +82,8 @@ DECLARE
 BEGIN
   IF seen IS NOT NULL THEN
 {{check_caller}}
-    IF (date_part('year', lateness) <> 0) OR (date_part('month', lateness) <> 0) OR (late < 0)
-       OR (late > (36500::float8 * 86400)) THEN
-      RAISE EXCEPTION USING ERRCODE := '22023',
-        MESSAGE := 'lateness must be from 0 to 36500 days, without months and years',
-        DETAIL := format('It is %s.', lateness);
-    ELSIF current_user::text <> (CASE WHEN current_setting('role') = 'none' THEN session_user::text
-                                      ELSE current_setting('role') END) THEN
+    IF current_user::text <> (CASE WHEN current_setting('role') = 'none' THEN session_user::text
+                                   ELSE current_setting('role') END) THEN
       RAISE EXCEPTION USING ERRCODE := '42501', MESSAGE := 'permission denied to ask for the watermark as another role',
         DETAIL := format('The samples of the session are those of another role than "%s", which could change them.',
                          current_user),
@@ -140,7 +134,7 @@ BEGIN
   IF is_new THEN
     PERFORM set_config('comb_sql.samples', array_to_string(kept, ' '), false);
   END IF;
-  RETURN GREATEST(micros - (late * 1000000)::int8, 0);
+  RETURN micros;
 END
 -- Whether all transactions that have ended for the snapshot {{2}} have ended for {{1}}, too.
 -- == sees: part
@@ -150,12 +144,12 @@ END
 -- Takes a sample. It has an effect and is IMMUTABLE, because the planner calls no other functions. The effect is only
 -- that later answers are newer. The result is not used, so a plan that is kept with it stays right.
 -- == comb_sample_ahead: own: () RETURNS bool LANGUAGE sql IMMUTABLE STRICT
-RETURN comb_sampled(NULL::pg_snapshot, '0'::interval) IS NOT NULL
+RETURN comb_sampled(NULL::pg_snapshot) IS NOT NULL
 
 -- STABLE, although it can take a sample, so that the planner inlines the functions that call it: `seen` is then the
 -- snapshot of the statement that reads. Samples do not change the answer of a snapshot that has one. The fraction is
 -- rounded down, so that it fits keys of PostgreSQL's uuidv7() as well.
--- == comb_below: own: (seen pg_snapshot, ahead bool, late interval, hot bool) RETURNS uuid LANGUAGE sql STABLE STRICT
+-- == comb_below: own: (seen pg_snapshot, ahead bool, hot bool) RETURNS uuid LANGUAGE sql STABLE STRICT
 RETURN (
   SELECT CASE WHEN s.micros = 0 THEN '00000000-0000-0000-0000-000000000000'::uuid
               ELSE encode(
@@ -166,19 +160,13 @@ RETURN (
                                    | (((((s.micros % 1000000) * 16384) / 1000) & 255) << 4))
                        ELSE (((s.micros / 1000) << 16) | 16384) | (((s.micros % 1000) * 4096) / 1000) END)
                   || decode('8000000000000000', 'hex'), 'hex')::uuid END
-  FROM comb_sampled(seen, late) AS s (micros))
+  FROM comb_sampled(seen) AS s (micros))
 
 -- == comb_watermark: sql
-RETURN comb_below(pg_current_snapshot(), comb_sample_ahead(), '0'::interval, false)
+RETURN comb_below(pg_current_snapshot(), comb_sample_ahead(), false)
 
 -- == hot_watermark: sql
-RETURN comb_below(pg_current_snapshot(), comb_sample_ahead(), '0'::interval, true)
-
--- == comb_watermark_lateness: sql
-RETURN comb_below(pg_current_snapshot(), comb_sample_ahead(), lateness, false)
-
--- == hot_watermark_lateness: sql
-RETURN comb_below(pg_current_snapshot(), comb_sample_ahead(), lateness, true)
+RETURN comb_below(pg_current_snapshot(), comb_sample_ahead(), true)
 
 -- == comb_watermark_holders: plpgsql
 DECLARE

@@ -184,7 +184,6 @@ FROM (VALUES ('comb_uuid(''infinity'')'), ('comb_uuid(''1969-12-31 23:59:59.9999
              ('comb_mask(''017f22e2-79b0-7cc3-18c4-dc0c0c07398f'', ''0123456789abcdef'')'),
              ('comb_unmask(''017f22e2-79b0-7cc3-98c4-dc0c0c07398f'', ''0123456789abcdef'')'),
              ('comb_unmask(''017f22e2-79b0-4cc3-98c4-dc0c0c07398f'', ''0123456789abcdef0'')'),
-             ('comb_watermark(''1 month'')'), ('comb_watermark(''-1 us'')'), ('hot_watermark(''36500 days 1 us'')'),
              ('comb_from_ulid('''')'), ('comb_from_ulid(''01ARZ3NDEKTSV4RRFFQ69G5FA'')'),
              ('comb_from_ulid(''01ARZ3NDEKTSV4RRFFQ69G5FAVV'')'), ('comb_from_ulid(''81ARZ3NDEKTSV4RRFFQ69G5FAV'')'),
              ('comb_from_ulid(''01ARZ3NDEKTSV4RRFFQ69G5FAU'')'), ('comb_from_ulid(''01ARZ3NDEKTSV4RRFFQ69G5FA-'')'),

@@ -142,14 +142,16 @@ inline const reader_kind reader_kinds[] = {
       "now() ORDER BY created_at, id"}},
     {"guarded",
      {},
-     {"SELECT id FROM events_guarded WHERE id > '{last}' AND id < comb_watermark('100 ms') ORDER BY id LIMIT 2000"},
+     {"SELECT id FROM events_guarded WHERE id > '{last}' AND id < comb_boundary(comb_timestamp((SELECT "
+      "comb_watermark())) - interval '100 ms') ORDER BY id LIMIT 2000"},
      "events_guarded",
      false,
      false,
      true},
     {"unguarded",
      {},
-     {"SELECT id FROM events_unguarded WHERE id > '{last}' AND id < comb_watermark('100 ms') ORDER BY id LIMIT 2000"},
+     {"SELECT id FROM events_unguarded WHERE id > '{last}' AND id < comb_boundary(comb_timestamp((SELECT "
+      "comb_watermark())) - interval '100 ms') ORDER BY id LIMIT 2000"},
      "events_unguarded",
      false,
      true,

@@ -17,7 +17,6 @@ INSERT INTO vals VALUES
   ('bigint', '-9223372036854775808'), ('bigint', '0'), ('bigint', '9223372036854775807'),
   ('text', ''), ('text', 'x'), ('text', '018e5f3b-ff48-47cc-b5ba-d01c25cc63a7'),
   ('text', '01ARZ3NDEKTSV4RRFFQ69G5FAV'), ('text', '80000000000000000000000000'),
-  ('interval', '-178000000 years'), ('interval', '0.999 s'), ('interval', '1 minute'), ('interval', '1 day 1 s'),
   ('bytea', ''), ('bytea', '\x000102030405060708090a0b0c0d0e0f'), ('bytea', '\x000102030405060708090a0b0c0d0e0f10');
 INSERT INTO vals SELECT type, value FROM unnest(ARRAY['tstzrange', 'comb_tstzrange']::regtype[]) AS type,
   unnest(ARRAY['empty', '(,)', '[-infinity,infinity]', '(infinity,)', '[2026-11-20 12:00:00+00,)',

@@ -62,14 +62,11 @@ CREATE OR REPLACE TRIGGER events_guard AFTER INSERT OR UPDATE ON events
 FOR EACH ROW EXECUTE FUNCTION comb_guard('id', '1 hour');
 SELECT outcome('INSERT INTO events VALUES (comb_uuid(clock_timestamp() - interval ''59 minutes''))') AS late,
        outcome('INSERT INTO events VALUES (comb_uuid(clock_timestamp() - interval ''61 minutes''))') AS too_late;
-SELECT comb_watermark('1 hour') AS watermark \gset
-SELECT comb_timestamp(:'watermark') < clock_timestamp() - interval '1 hour' AS behind,
-       comb_timestamp(:'watermark') > now() - interval '61 minutes' AS not_more,
-       :'watermark'::text ~ '^.{14}4' AS version_4, outcome(format('INSERT INTO events VALUES (%L)', :'watermark'));
-SELECT count(*) FROM events WHERE id < :'watermark';
-SELECT comb_watermark('00:00:00.000001') < comb_watermark('0') AS less, comb_watermark(NULL);
-SELECT comb_watermark('36500 days') AS nil;
-SELECT hot_timestamp(hot_watermark('1 hour')) BETWEEN now() - interval '61 minutes' AND clock_timestamp() AS hot;
+SELECT comb_boundary(comb_timestamp((SELECT comb_watermark())) - interval '1 hour') AS below \gset
+SELECT comb_timestamp(:'below') < clock_timestamp() - interval '1 hour' AS behind,
+       comb_timestamp(:'below') > now() - interval '61 minutes' AS not_more,
+       outcome(format('INSERT INTO events VALUES (%L)', :'below'));
+SELECT count(*) FROM events WHERE id < :'below';
 
 -- Hot ids.
 CREATE TABLE hot_events (id uuid DEFAULT hot_uuid(7));
@@ -84,6 +81,9 @@ SELECT outcome('INSERT INTO hot_events VALUES (hot_uuid(1, clock_timestamp() - i
        outcome('INSERT INTO hot_events VALUES (hot_uuid(1, clock_timestamp() - interval ''3 seconds''))') AS too_late,
        outcome('INSERT INTO hot_events VALUES (hot_uuid(1, clock_timestamp() + interval ''2 days''))') AS too_early,
        outcome('INSERT INTO hot_events VALUES (comb_uuid())') AS comb;
+SELECT hot_boundary(hot_timestamp((SELECT hot_watermark())) - interval '2 seconds') AS below \gset
+SELECT hot_timestamp(:'below') > now() - interval '10 seconds' AS not_more,
+       outcome(format('INSERT INTO hot_events VALUES (%L)', :'below'));
 
 -- Partitions have the trigger of their table. A row that an UPDATE moves to another partition is inserted there.
 CREATE TABLE parts (id uuid DEFAULT comb_uuid(), n int) PARTITION BY LIST (n);

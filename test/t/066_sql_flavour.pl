@@ -38,12 +38,12 @@ CREATE TABLE by_shard (id uuid NOT NULL DEFAULT hot_uuid(3)) PARTITION BY LIST (
 CREATE TABLE by_shard_0 PARTITION OF by_shard (PRIMARY KEY (id)) FOR VALUES IN (0);
 CREATE TABLE by_shard_1 PARTITION OF by_shard (PRIMARY KEY (id)) FOR VALUES IN (1);
 INSERT INTO by_shard SELECT hot_uuid(n) FROM generate_series(1, 10) AS n;
-ALTER TABLE orders ADD changed uuid, ADD until uuid DEFAULT comb_watermark('1 hour');
+ALTER TABLE orders ADD changed uuid, ADD until uuid DEFAULT comb_watermark();
 CREATE TRIGGER changed BEFORE INSERT OR UPDATE ON orders FOR EACH ROW EXECUTE FUNCTION comb_touch('changed');
 CREATE TABLE orders_log (change uuid PRIMARY KEY DEFAULT comb_uuid(), id uuid);
 CREATE TRIGGER logged AFTER INSERT OR UPDATE OR DELETE ON orders FOR EACH ROW EXECUTE FUNCTION comb_log('orders_log');
 CREATE VIEW settled AS SELECT id FROM orders WHERE id < (SELECT comb_watermark());
-CREATE VIEW settled_hot AS SELECT hot FROM orders WHERE hot < hot_watermark('1 second') AND hot < hot_watermark();
+CREATE VIEW settled_hot AS SELECT hot FROM orders WHERE hot < hot_watermark();
 CREATE VIEW novembers AS SELECT id, comb_timestamp_micros(id), hot \@# 7 AS seven, id <@ during AS inside FROM orders
     WHERE id BETWEEN timestamptz '2025-11-01' AND timestamptz '2025-11-03';
 GRANT SELECT ON orders TO reader;
@@ -126,7 +126,7 @@ is_deeply(uses($database), $uses, 'updated: what uses comb keeps its OIDs, and u
 moved_as_it_was($database, $before);
 delete @functions{ keys %{ { functions($database) } } };
 is_deeply([ sort values %functions ],
-	[ 'comb_below(pg_snapshot,boolean,interval,boolean)', 'comb_sample_ahead()', 'comb_sampled(pg_snapshot,interval)' ],
+	[ 'comb_below(pg_snapshot,boolean,boolean)', 'comb_sample_ahead()', 'comb_sampled(pg_snapshot)' ],
 	'updated: all functions keep their OIDs, except helpers, which are dropped');
 
 # With pg_tle, the objects belong to the role that creates the extension. This control file has the same effect. The

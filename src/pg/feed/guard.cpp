@@ -21,11 +21,23 @@
 #include "postgres.hpp"
 #include "timestamptz.hpp"
 #include "trigger.hpp"
-#include "watermark.hpp"
 
 namespace comb::pg {
 
 namespace {
+
+// A lateness in units of a stamp. Raises an error if it is negative, or has months, whose length is not known.
+std::uint64_t lateness_units(const Interval* lateness) {
+  constexpr int max_days = 36500;
+  // Whole days and the rest of a day, because their sum in microseconds can overflow.
+  const std::int64_t days = lateness->time / USECS_PER_DAY + lateness->day;
+  const std::int64_t rest = lateness->time % USECS_PER_DAY;
+  if (lateness->month != 0 || days > max_days || (days == max_days && rest > 0) || days < 0 || (days == 0 && rest < 0))
+    ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+            errmsg("lateness must be from 0 to %d days, without months and years", max_days),
+            errdetail("It is %s.", DatumGetCString(DirectFunctionCall1(interval_out, IntervalPGetDatum(lateness)))));
+  return stamp_from_time(from_unix_micros(days * USECS_PER_DAY + rest)).units;
+}
 
 // The lateness that is the trigger's second argument, or 0. It is read once for each statement.
 std::uint64_t trigger_lateness(FunctionCallInfo fcinfo, const TriggerData& call) {
@@ -44,16 +56,17 @@ std::uint64_t trigger_lateness(FunctionCallInfo fcinfo, const TriggerData& call)
 // What differs between the ids of comb_uuid() and comb_uuid_v7(), and those of hot_uuid().
 struct kind {
   const char* guard;
-  const char* watermark;
+  const char* late_watermark;     // what readers of ids that are late by a second write
   uuid (*lowest_id)(stamp from);  // the id that a watermark of this stamp is
   sys_micros (*time_in)(const uuid& id);
 };
 
-constexpr kind comb_ids = {"comb_guard", "comb_watermark",
+constexpr kind comb_ids = {"comb_guard",
+                           "comb_boundary(comb_timestamp((SELECT comb_watermark())) - interval '1 second')",
                            [](stamp from) { return uuid_from_stamp(from, version::v4, 0); }, comb_timestamp_micros};
 
-constexpr kind hot_ids = {"hot_guard", "hot_watermark", [](stamp from) { return hot_uuid_from_stamp(from, 0, 0); },
-                          hot_timestamp};
+constexpr kind hot_ids = {"hot_guard", "hot_boundary(hot_timestamp((SELECT hot_watermark())) - interval '1 second')",
+                          [](stamp from) { return hot_uuid_from_stamp(from, 0, 0); }, hot_timestamp};
 
 // Whether the sequence was set back since the transaction took its first stamp.
 bool was_set_back() { return server_world::server().last.load(std::memory_order_relaxed) < lowest_safe_stamp(); }
@@ -74,13 +87,13 @@ bool was_set_back() { return server_world::server().last.load(std::memory_order_
           was_set_back()
               ? errhint("The sequence of ids was set back while the transaction ran. Run the transaction again.")
               : errhint("Let the default of the column make the id. To let ids be late, call %s('%s', '1 second') in "
-                        "the trigger, and read up to %s('1 second').",
-                        of.guard, call.tg_trigger->tgargs[0], of.watermark));
+                        "the trigger, and read below %s.",
+                        of.guard, call.tg_trigger->tgargs[0], of.late_watermark));
 }
 
 void check(const TriggerData& call, int column, const uuid& id, std::uint64_t lateness, const kind& of) {
   const stamp from = lowest_safe_stamp();
-  const stamp lowest = earlier(from, lateness);
+  const stamp lowest{from.units - std::min(from.units, lateness)};
   if (id < of.lowest_id(lowest)) refuse(call, column, id, of, lowest, true);
   if (id < of.lowest_id(from + units_per_day)) [[likely]]
     return;

@@ -43,11 +43,6 @@ stamp watermark_of_statement(const char* function) {
   return statement_watermark();
 }
 
-stamp late_watermark(FunctionCallInfo fcinfo, const char* function) {
-  const std::uint64_t lateness = lateness_units(PG_GETARG_INTERVAL_P(0));
-  return earlier(watermark_of_statement(function), lateness);
-}
-
 // The nil uuid if no watermark is known yet.
 Datum watermark_result(stamp watermark) {
   return uuid_result(watermark == stamp{} ? uuid{} : uuid_from_stamp(watermark, version::v4, 0));
@@ -64,27 +59,11 @@ void at_prepare(XactEvent event, void*) {
 
 }  // namespace
 
-std::uint64_t lateness_units(const Interval* lateness) {
-  constexpr int max_days = 36500;
-  // Whole days and the rest of a day, because their sum in microseconds can overflow.
-  const std::int64_t days = lateness->time / USECS_PER_DAY + lateness->day;
-  const std::int64_t rest = lateness->time % USECS_PER_DAY;
-  if (lateness->month != 0 || days > max_days || (days == max_days && rest > 0) || days < 0 || (days == 0 && rest < 0))
-    ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-            errmsg("lateness must be from 0 to %d days, without months and years", max_days),
-            errdetail("It is %s.", DatumGetCString(DirectFunctionCall1(interval_out, IntervalPGetDatum(lateness)))));
-  return stamp_from_time(from_unix_micros(days * USECS_PER_DAY + rest)).units;
-}
-
 void init_watermark() { RegisterXactCallback(at_prepare, nullptr); }
 
 COMB_FUNCTION(comb_watermark) { return watermark_result(watermark_of_statement("comb_watermark")); }
 
-COMB_FUNCTION(comb_watermark_lateness) { return watermark_result(late_watermark(fcinfo, "comb_watermark")); }
-
 COMB_FUNCTION(hot_watermark) { return hot_watermark_result(watermark_of_statement("hot_watermark")); }
-
-COMB_FUNCTION(hot_watermark_lateness) { return hot_watermark_result(late_watermark(fcinfo, "hot_watermark")); }
 
 // In READ COMMITTED, a statement takes its snapshot after it was planned. So a sample that the planner takes is right
 // for it, and almost as fresh as can be.
