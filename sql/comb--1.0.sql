@@ -574,12 +574,3 @@ CREATE OPERATOR @> (
     RESTRICT = contsel, JOIN = contjoinsel
 );
 COMMENT ON OPERATOR @> (comb_tstzrange, uuid) IS 'range contains time in uuid';
-
--- The decoder for pg_partman 5.2 and later with a uuid column: comb_timestamp() of a uuid that is given as text. The
--- encoder is comb_boundary() itself, because undo_partition compares what the encoder returns with the column. Error
--- 22P02 if the text is not a uuid.
-
-CREATE FUNCTION comb_time_decoder(encoded text) RETURNS timestamptz
-LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-RETURN comb_timestamp(encoded::pg_catalog.uuid);
-COMMENT ON FUNCTION comb_time_decoder(text) IS 'p_time_decoder for pg_partman: time in a uuid';

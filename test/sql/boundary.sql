@@ -111,8 +111,3 @@ WHERE d.refclassid = 'pg_extension'::regclass AND d.classid = 'pg_operator'::reg
   AND o.oprname IN ('<', '<=', '>=', '>', '<@', '@>')
   AND d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'comb')
 ORDER BY o.oid::regoperator::text COLLATE "C";
-
--- comb_time_decoder() is the decoder for pg_partman.
-SELECT comb_time_decoder(comb_boundary('2026-12-01 00:00:00+00')::text), comb_time_decoder(NULL);
-\set VERBOSITY terse
-SELECT comb_time_decoder('December');

@@ -45,7 +45,7 @@ sql(q{
 is(sql(q{
 	SELECT partman.create_parent(p_parent_table := 'public.events', p_control := 'id', p_interval := '1 month',
 		p_premake := 2, p_start_partition := (date_trunc('month', now()) - interval '3 months')::text,
-		p_time_encoder := 'public.comb_boundary', p_time_decoder := 'public.comb_time_decoder')
+		p_time_encoder := 'public.comb_boundary', p_time_decoder := 'partman.uuid7_time_decoder')
 }), 't', 'create_parent() creates partitions');
 my $right_bounds = q{
 	bool_and(bound = format('FOR VALUES FROM (%L) TO (%L)',

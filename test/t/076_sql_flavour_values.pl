@@ -18,13 +18,12 @@ is(run_file($database, "$top/test/flavour/compare.sql", $superuser),
 if (0 == $node->psql($database,
 		q{CREATE COLLATION loose (provider = icu, locale = 'und-u-ks-level2', deterministic = false)}))
 {
-	is($node->safe_psql($database, <<'SQL'), 't|t|t|t|t|t', 'functions accept text in a loose collation');
+	is($node->safe_psql($database, <<'SQL'), 't|t|t|t|t', 'functions accept text in a loose collation');
 SELECT comb.comb_from_ulid('01arz3ndektsv4rrffq69g5fav' COLLATE loose) = comb_from_ulid('01ARZ3NDEKTSV4RRFFQ69G5FAV'),
   comb.comb_generate('sequential_end' COLLATE loose) IS NOT NULL,
   comb.comb_timestamp(comb.comb_generate('mssql' COLLATE loose, at), 'mssql' COLLATE loose) = at,
   comb.comb_set_timestamp(id, at, 'ticks' COLLATE loose) = comb_set_timestamp(id, at, 'ticks'),
-  comb.comb_convert(id, 'v7' COLLATE loose, 'postgres') = comb_convert(id, 'v7', 'postgres'),
-  comb.comb_time_decoder(id::text COLLATE loose) = comb_time_decoder(id::text)
+  comb.comb_convert(id, 'v7' COLLATE loose, 'postgres') = comb_convert(id, 'v7', 'postgres')
 FROM (VALUES (timestamptz '2026-11-20 12:00:00+00', '017f22e2-79b0-7cc3-98c4-dc0c0c07398f'::uuid)) AS v (at, id)
 SQL
 	my ($status, $out, $err) = $node->psql($database, q{SELECT comb.comb_generate('MSSQL' COLLATE loose)});
