@@ -437,6 +437,9 @@ COMMENT ON FUNCTION comb_boundary_after(timestamptz) IS 'smallest uuid whose tim
 
 -- The same for a range of times: the smallest id in the range, and the smallest id after the range. A range without a
 -- lower or upper bound gives the nil or the max uuid there. An empty range gives the max and the nil uuid. No error.
+--
+-- Plans need them: for comb_timestamp(id) <@ $1, and for a range of another table, the planner writes a condition on id
+-- with these functions.
 
 CREATE FUNCTION comb_lower_boundary(during tstzrange) RETURNS uuid
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF SUPPORT comb_boundary_support
@@ -457,9 +460,9 @@ LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF SUPPORT comb_boundary_suppor
 AS 'MODULE_PATHNAME', 'hot_boundary';
 COMMENT ON FUNCTION hot_boundary(timestamptz) IS 'smallest uuid of hot_uuid whose time is at or after a given one';
 
--- Comparisons of an id with a time. The result is the same as for comb_timestamp(id), except that the max uuid is after
--- infinity. The body compares uuids, which indexes and partitions support. The planner replaces the call with this
--- body, so the operators need no estimators. No error.
+-- Comparisons of an id with a time. The id comes first. The result is the same as for comb_timestamp(id), except that
+-- the max uuid is after infinity. The body compares uuids, which indexes and partitions support. The planner replaces
+-- the call with this body, so the operators need no estimators. No error.
 
 CREATE FUNCTION uuid_lt_timestamptz(id uuid, at timestamptz) RETURNS bool
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF
@@ -481,96 +484,22 @@ LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF
 RETURN id OPERATOR(pg_catalog.>=) comb_boundary_after(at);
 COMMENT ON FUNCTION uuid_gt_timestamptz(uuid, timestamptz) IS 'implementation of > operator';
 
-CREATE FUNCTION timestamptz_lt_uuid(at timestamptz, id uuid) RETURNS bool
-LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF
-RETURN id OPERATOR(pg_catalog.>=) comb_boundary_after(at);
-COMMENT ON FUNCTION timestamptz_lt_uuid(timestamptz, uuid) IS 'implementation of < operator';
-
-CREATE FUNCTION timestamptz_le_uuid(at timestamptz, id uuid) RETURNS bool
-LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF
-RETURN id OPERATOR(pg_catalog.>=) comb_boundary(at);
-COMMENT ON FUNCTION timestamptz_le_uuid(timestamptz, uuid) IS 'implementation of <= operator';
-
-CREATE FUNCTION timestamptz_ge_uuid(at timestamptz, id uuid) RETURNS bool
-LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF
-RETURN id OPERATOR(pg_catalog.<) comb_boundary_after(at);
-COMMENT ON FUNCTION timestamptz_ge_uuid(timestamptz, uuid) IS 'implementation of >= operator';
-
-CREATE FUNCTION timestamptz_gt_uuid(at timestamptz, id uuid) RETURNS bool
-LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF
-RETURN id OPERATOR(pg_catalog.<) comb_boundary(at);
-COMMENT ON FUNCTION timestamptz_gt_uuid(timestamptz, uuid) IS 'implementation of > operator';
-
 CREATE OPERATOR < (
-    LEFTARG = uuid, RIGHTARG = timestamptz, FUNCTION = uuid_lt_timestamptz, COMMUTATOR = >, NEGATOR = >=
+    LEFTARG = uuid, RIGHTARG = timestamptz, FUNCTION = uuid_lt_timestamptz, NEGATOR = >=
 );
 COMMENT ON OPERATOR < (uuid, timestamptz) IS 'time in uuid is before';
 
 CREATE OPERATOR <= (
-    LEFTARG = uuid, RIGHTARG = timestamptz, FUNCTION = uuid_le_timestamptz, COMMUTATOR = >=, NEGATOR = >
+    LEFTARG = uuid, RIGHTARG = timestamptz, FUNCTION = uuid_le_timestamptz, NEGATOR = >
 );
 COMMENT ON OPERATOR <= (uuid, timestamptz) IS 'time in uuid is at or before';
 
 CREATE OPERATOR >= (
-    LEFTARG = uuid, RIGHTARG = timestamptz, FUNCTION = uuid_ge_timestamptz, COMMUTATOR = <=, NEGATOR = <
+    LEFTARG = uuid, RIGHTARG = timestamptz, FUNCTION = uuid_ge_timestamptz, NEGATOR = <
 );
 COMMENT ON OPERATOR >= (uuid, timestamptz) IS 'time in uuid is at or after';
 
 CREATE OPERATOR > (
-    LEFTARG = uuid, RIGHTARG = timestamptz, FUNCTION = uuid_gt_timestamptz, COMMUTATOR = <, NEGATOR = <=
+    LEFTARG = uuid, RIGHTARG = timestamptz, FUNCTION = uuid_gt_timestamptz, NEGATOR = <=
 );
 COMMENT ON OPERATOR > (uuid, timestamptz) IS 'time in uuid is after';
-
-CREATE OPERATOR < (
-    LEFTARG = timestamptz, RIGHTARG = uuid, FUNCTION = timestamptz_lt_uuid, COMMUTATOR = >, NEGATOR = >=
-);
-COMMENT ON OPERATOR < (timestamptz, uuid) IS 'is before time in uuid';
-
-CREATE OPERATOR <= (
-    LEFTARG = timestamptz, RIGHTARG = uuid, FUNCTION = timestamptz_le_uuid, COMMUTATOR = >=, NEGATOR = >
-);
-COMMENT ON OPERATOR <= (timestamptz, uuid) IS 'is at or before time in uuid';
-
-CREATE OPERATOR >= (
-    LEFTARG = timestamptz, RIGHTARG = uuid, FUNCTION = timestamptz_ge_uuid, COMMUTATOR = <=, NEGATOR = <
-);
-COMMENT ON OPERATOR >= (timestamptz, uuid) IS 'is at or after time in uuid';
-
-CREATE OPERATOR > (
-    LEFTARG = timestamptz, RIGHTARG = uuid, FUNCTION = timestamptz_gt_uuid, COMMUTATOR = <, NEGATOR = <=
-);
-COMMENT ON OPERATOR > (timestamptz, uuid) IS 'is after time in uuid';
-
--- Whether the time of an id is in a range: comb_timestamp(id) <@ during, as a comparison of uuids. The functions are
--- not STRICT, because the planner inlines a STRICT function only if its body is strict, and AND is not. No error.
---
--- The operators take a domain that is the same as tstzrange. With tstzrange itself, they would change the meaning of
--- '[2026-01-01,2026-02-01)' <@ during and during @> $1, on a column of that type: PostgreSQL would choose them, and
--- read the other operand as a uuid.
-
-CREATE DOMAIN comb_tstzrange AS tstzrange;
-COMMENT ON DOMAIN comb_tstzrange IS 'tstzrange, as operand of operators on uuid';
-
-CREATE FUNCTION uuid_contained_by_tstzrange(id uuid, during comb_tstzrange) RETURNS bool
-LANGUAGE sql IMMUTABLE PARALLEL SAFE LEAKPROOF SUPPORT comb_boundary_support
-RETURN id OPERATOR(pg_catalog.>=) comb_lower_boundary(during::pg_catalog.tstzrange)
-    AND id OPERATOR(pg_catalog.<) comb_upper_boundary(during::pg_catalog.tstzrange);
-COMMENT ON FUNCTION uuid_contained_by_tstzrange(uuid, comb_tstzrange) IS 'implementation of <@ operator';
-
-CREATE OPERATOR <@ (
-    LEFTARG = uuid, RIGHTARG = comb_tstzrange, FUNCTION = uuid_contained_by_tstzrange, COMMUTATOR = @>,
-    RESTRICT = contsel, JOIN = contjoinsel
-);
-COMMENT ON OPERATOR <@ (uuid, comb_tstzrange) IS 'time in uuid is in range';
-
--- An operator, because the planner has an estimate for one where it cannot inline further.
-CREATE FUNCTION tstzrange_contains_uuid(during comb_tstzrange, id uuid) RETURNS bool
-LANGUAGE sql IMMUTABLE PARALLEL SAFE LEAKPROOF SUPPORT comb_boundary_support
-RETURN id <@ during;
-COMMENT ON FUNCTION tstzrange_contains_uuid(comb_tstzrange, uuid) IS 'implementation of @> operator';
-
-CREATE OPERATOR @> (
-    LEFTARG = comb_tstzrange, RIGHTARG = uuid, FUNCTION = tstzrange_contains_uuid, COMMUTATOR = <@,
-    RESTRICT = contsel, JOIN = contjoinsel
-);
-COMMENT ON OPERATOR @> (comb_tstzrange, uuid) IS 'range contains time in uuid';

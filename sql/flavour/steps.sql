@@ -2,9 +2,9 @@
 -- of PL/pgSQL. They run while the schema of the flavour is the first in the search_path, or the only one.
 
 -- The role that runs the script becomes the owner of the extension's objects. Their former owner could otherwise
--- replace a function that is LEAKPROOF or in C. The array type follows the domain. A former owner who could call a
--- function can still call it, also if PUBLIC cannot. ALTER EXTENSION ADD and GRANT record the present privileges as
--- initial ones, which pg_dump does not write. Without this record, pg_dump writes a REVOKE of the user.
+-- replace a function that is LEAKPROOF or in C. A former owner who could call a function can still call it, also if
+-- PUBLIC cannot. ALTER EXTENSION ADD and GRANT record the present privileges as initial ones, which pg_dump does not
+-- write. Without this record, pg_dump writes a REVOKE of the user.
 --
 -- Only objects of comb change their owner. The owner of the extension can add functions of its own to it, which would
 -- then run with the rights of a superuser if they are SECURITY DEFINER.
@@ -30,22 +30,17 @@
           AND (dbid = (SELECT oid FROM pg_database WHERE datname = current_database()));
   END LOOP;
 
--- Operators and the domain that exist are not created again. They must be as comb creates them.
+-- Operators that exist are not created again. They must be as comb creates them.
 -- == check: part
-  IF ((SELECT count(*)
-       FROM (VALUES
+  IF (SELECT count(*)
+      FROM (VALUES
 {{operators}}
-            ) AS v (operator, function, commutator, negator, restriction, join_estimator)
-       JOIN pg_operator AS o
-         ON (o.oid = v.operator) AND (o.oprcode = v.function) AND (o.oprcom = v.commutator)
-            AND (o.oprnegate = v.negator) AND (o.oprrest = v.restriction) AND (o.oprjoin = v.join_estimator)
-            AND NOT o.oprcanmerge AND NOT o.oprcanhash) <> {{number_of_operators}})
-     OR EXISTS (SELECT FROM pg_constraint AS c WHERE c.contypid = 'comb_tstzrange'::regtype)
-     OR NOT EXISTS (
-          SELECT FROM pg_type AS t
-          WHERE (t.oid = 'comb_tstzrange'::regtype) AND (t.typbasetype = 'pg_catalog.tstzrange'::regtype)
-                AND NOT t.typnotnull AND t.typdefault IS NULL) THEN
-    RAISE EXCEPTION USING ERRCODE := '55000', MESSAGE := 'operators or the domain of comb were changed',
+           ) AS v (operator, function, commutator, negator, restriction, join_estimator)
+      JOIN pg_operator AS o
+        ON (o.oid = v.operator) AND (o.oprcode = v.function) AND (o.oprcom = v.commutator)
+           AND (o.oprnegate = v.negator) AND (o.oprrest = v.restriction) AND (o.oprjoin = v.join_estimator)
+           AND NOT o.oprcanmerge AND NOT o.oprcanhash) <> {{number_of_operators}} THEN
+    RAISE EXCEPTION USING ERRCODE := '55000', MESSAGE := 'operators of comb were changed',
       HINT := 'Change them back, or drop them.';
   END IF;
 
@@ -57,8 +52,7 @@
 {{comments}}
          ) AS v (kind, object, words)
     WHERE CASE WHEN v.kind = 'FUNCTION' THEN obj_description(v.object::regprocedure, 'pg_proc')
-               WHEN v.kind = 'OPERATOR' THEN obj_description(v.object::regoperator, 'pg_operator')
-               ELSE obj_description(v.object::regtype, 'pg_type') END IS NULL
+               ELSE obj_description(v.object::regoperator, 'pg_operator') END IS NULL
   LOOP
     EXECUTE format('COMMENT ON %s %s IS %L', comment.kind, comment.object, comment.words);
   END LOOP;
@@ -121,8 +115,7 @@
            ) AS v (class, object)
       LEFT JOIN pg_proc AS p ON (p.oid = v.object) AND (v.class = 'pg_catalog.pg_proc'::regclass)
       LEFT JOIN pg_operator AS o ON (o.oid = v.object) AND (v.class = 'pg_catalog.pg_operator'::regclass)
-      LEFT JOIN pg_type AS t ON (t.oid = v.object) AND (v.class = 'pg_catalog.pg_type'::regclass)
-      JOIN pg_roles AS r ON (r.oid = COALESCE(p.proowner, o.oprowner, t.typowner))
+      JOIN pg_roles AS r ON (r.oid = COALESCE(p.proowner, o.oprowner))
       WHERE r.rolname <> current_user) THEN
     RAISE EXCEPTION USING ERRCODE := '42501',
       MESSAGE := format('objects of comb in schema "%s" belong to another role', chosen),

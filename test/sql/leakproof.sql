@@ -1,7 +1,7 @@
 -- Under row-level security, a range of time from another table uses the index of the key, because the operators are
 -- leakproof.
 CREATE TABLE sessions AS
-SELECT at AS started, at + interval '1 hour' AS ended, tstzrange(at, at + interval '1 hour') AS during
+SELECT at AS started, at + interval '1 hour' AS ended
 FROM generate_series(timestamptz '2026-11-01', '2026-11-03', '1 day') AS at;
 CREATE TABLE accounts (id uuid PRIMARY KEY, tenant text);
 INSERT INTO accounts SELECT comb_uuid(timestamptz '2026-11-01' + n * interval '1 minute'), n % 2
@@ -14,7 +14,6 @@ GRANT SELECT ON accounts, sessions TO regress_comb_leakproof;
 SET comb_test.tenant = '1';
 SET ROLE regress_comb_leakproof;
 EXPLAIN (COSTS OFF) SELECT a.id FROM sessions AS s JOIN accounts AS a ON a.id >= s.started AND a.id < s.ended;
-EXPLAIN (COSTS OFF) SELECT a.id FROM sessions AS s JOIN accounts AS a ON a.id <@ s.during;
 SELECT count(*) FROM sessions AS s JOIN accounts AS a ON a.id >= s.started AND a.id < s.ended;
 RESET ROLE;
 DROP TABLE accounts, sessions;

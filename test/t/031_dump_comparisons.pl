@@ -26,12 +26,13 @@ for my $schema ('public', 'ids')
 		CREATE EXTENSION comb SCHEMA $schema;
 		SET search_path = public, $schema;
 		CREATE TABLE events (id uuid PRIMARY KEY DEFAULT comb_uuid() CHECK (id >= timestamptz '2026-01-01'), during tstzrange,
-			inside bool GENERATED ALWAYS AS (id <@ during) STORED);
+			inside bool GENERATED ALWAYS AS (comb_timestamp(id) <@ during) STORED);
 		CREATE INDEX ON events (during) WHERE id >= timestamptz '2026-11-01';
 		ALTER TABLE events ENABLE ROW LEVEL SECURITY;
-		CREATE POLICY recent ON events USING (id > timestamptz '2026-11-02' AND timestamptz '2030-01-01' >= id);
-		CREATE VIEW compared AS SELECT id < lower AS lt, id BETWEEN lower AND upper AS between, during @> id AS contained,
-			id <@ '[2026-11-01,2026-12-01)' AS november, '[2026-11-01,2026-11-02)' <@ during AS range_in_range,
+		CREATE POLICY recent ON events USING (id > timestamptz '2026-11-02' AND id <= timestamptz '2030-01-01');
+		CREATE VIEW compared AS SELECT id < lower AS lt, id BETWEEN lower AND upper AS between,
+			during @> comb_timestamp(id) AS contained, comb_timestamp(id) <@ tstzrange '[2026-11-01,2026-12-01)' AS november,
+			'[2026-11-01,2026-11-02)' <@ during AS range_in_range,
 			id >= '019a0000-0000-0000-0000-000000000000' AS uuids
 			FROM events, LATERAL (SELECT lower(during), upper(during)) AS bounds;
 		CREATE FUNCTION since(at timestamptz) RETURNS SETOF events LANGUAGE sql STABLE

@@ -29,7 +29,8 @@ for my $query (
 	"SELECT * FROM events WHERE $two_hours",
 	q{SELECT * FROM events WHERE id >= comb_boundary(now() - interval '122 hours')
 	  AND id < comb_boundary(now() - interval '120 hours')},
-	q{SELECT * FROM events WHERE id <@ tstzrange(now() - interval '122 hours', now() - interval '120 hours')},
+	q{SELECT * FROM events
+	  WHERE comb_timestamp(id) <@ tstzrange(now() - interval '122 hours', now() - interval '120 hours')},
 	q{SELECT * FROM events WHERE id >= comb_boundary(CURRENT_DATE - 5)
 	  AND id < comb_boundary(CURRENT_DATE - 5 + interval '2 hours')})
 {
@@ -42,7 +43,7 @@ my $start = $node->safe_psql('postgres', q{SELECT now() - interval '7 days'});
 my $end = $node->safe_psql('postgres', q{SELECT now() - interval '6 days'});
 my @queries = (
 	"SELECT * FROM events WHERE id >= comb_boundary('$start') AND id < comb_boundary('$end')",
-	"SELECT * FROM events WHERE id <@ tstzrange('$start', '$end') OR n = 5",
+	"SELECT * FROM events WHERE comb_timestamp(id) <@ tstzrange('$start', '$end') OR n = 5",
 	"SELECT count(*) FROM events AS a JOIN events AS b ON a.n = b.n WHERE a.id < comb_boundary('$start')",
 	q{SELECT * FROM events WHERE id > '01900000-0000-7000-8000-000000000000'},
 	"DELETE FROM events WHERE id < comb_boundary('$start')");

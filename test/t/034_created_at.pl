@@ -91,12 +91,18 @@ sub id_constant
 	return one_of($id, $id, parameter('uuid', $id), "'ffffffff-0000-4000-8000-000000000000'::uuid", 'NULL::uuid');
 }
 
+sub range_of
+{
+	my ($low, $high) = @_;
+	my $bounds = one_of('[)', '[]', '(]', '()');
+	return "tstzrange(LEAST($low, $high), GREATEST($low, $high), '$bounds')";
+}
+
 sub range
 {
 	return one_of("'empty'::tstzrange", 'NULL::tstzrange', "'(,)'::tstzrange") if chance(0.1);
 	my ($low, $high) = map { chance(0.1) ? 'NULL::timestamptz' : time_constant() } 1 .. 2;
-	my $bounds = one_of('[)', '[]', '(]', '()');
-	my $range = "tstzrange(LEAST($low, $high), GREATEST($low, $high), '$bounds')";
+	my $range = range_of($low, $high);
 	return chance(0.2) ? "(SELECT $range)" : chance(0.2) ? parameter('tstzrange', $range) : $range;
 }
 
@@ -146,6 +152,8 @@ sub join_condition
 		"$any $op $column",
 		"$column >= $at AND $column < $later",
 		"$column BETWEEN $at AND $later",
+		"$column <@ " . range_of($at, $later),
+		range_of($at, $later) . " @> $column",
 		"$column = $at AND $table.tenant = $other.n",
 		"$column $op $at AND " . condition($table, 1),
 		"($column = $at OR $column $op $later)",

@@ -84,7 +84,7 @@ INSERT INTO by_shard (n) SELECT generate_series(1, 1000);
 SET search_path = public, ids;
 UPDATE orders SET id = comb_set_timestamp(id, '2026-11-02', 'postgres'), hot = hot_uuid(1)
 WHERE id < timestamptz '2026-11-02';
-UPDATE by_time SET n = -n WHERE id <@ '[2026-11-03,2026-12-03)';
+UPDATE by_time SET n = -n WHERE comb_timestamp(id) <@ tstzrange '[2026-11-03,2026-12-03)';
 DELETE FROM by_shard_lines WHERE id @# ANY (ARRAY[3, 7]);
 UPDATE by_shard SET id = hot_uuid(6, '2026-11-20') WHERE id @# 7; -- into another partition
 DELETE FROM by_shard WHERE id @# 3;

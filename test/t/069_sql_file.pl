@@ -78,7 +78,7 @@ is(run(make_database('rolled_back'), 'BEGIN', $file, 'ROLLBACK', "SELECT to_regn
 	"$installed\nTrue", 'comb.sql is rolled back with the transaction');
 is_deeply(dump_of($_), dump_of('simple'), "$_: the objects are the same") for 'extended', 'transaction';
 is($node->safe_psql('simple', 'SELECT current_user; SET search_path = public, comb;'
-		  . "SELECT comb_uuid() > now() - interval '1 day', comb_uuid() <\@ tstzrange(NULL, NULL)", @as_app),
+		  . "SELECT comb_uuid() > now() - interval '1 day', hot_uuid(7) \@# 7", @as_app),
 	"app\nt|t", 'another role can use the functions and operators');
 
 # ---- the schema ----------------------------------------------------------------------------------------------------
@@ -111,9 +111,11 @@ SQL
 my $kept = qr/^.*ERROR:  objects of comb in schema "comb" belong to another role$/m;
 like(trap(), $kept, 'a superuser does not keep a function of another role');
 is($node->safe_psql('trap', 'SELECT count(*) FROM called'), '0', 'comb.sql calls no function that was there before');
-$node->safe_psql('trap', 'DROP FUNCTION comb.comb_status(); CREATE DOMAIN comb.comb_tstzrange AS tstzrange', @as_owner);
-like(trap(@as_app), $kept, 'a role does not keep the domain of another');
-$node->safe_psql('trap', 'DROP DOMAIN comb.comb_tstzrange', @as_owner);
+$node->safe_psql('trap', 'DROP FUNCTION comb.comb_status();'
+	  . 'CREATE FUNCTION comb.mine(uuid, int) RETURNS bool RETURN true;'
+	  . 'CREATE OPERATOR comb.@# (LEFTARG = uuid, RIGHTARG = int, FUNCTION = comb.mine)', @as_owner);
+like(trap(@as_app), $kept, 'a role does not keep the operator of another');
+$node->safe_psql('trap', 'DROP FUNCTION comb.mine CASCADE', @as_owner);
 is(trap(), '', 'comb.sql installs in a schema that others can create objects in');
 $node->safe_psql('trap', 'DROP SCHEMA comb CASCADE');
 $node->safe_psql('trap', 'CREATE SCHEMA comb; GRANT CREATE, USAGE ON SCHEMA comb TO PUBLIC', @as_owner);
@@ -181,11 +183,10 @@ is($node->safe_psql('kept', q{
 			obj_description('comb.<(uuid, timestamptz)'::regoperator)}),
 	'f|f|mine|mine', 'an update keeps privileges and comments of the user');
 
-# An operator or a domain that is not as comb creates it is refused.
+# An operator that is not as comb creates it is refused.
 make_database('changed');
-run('changed', $file, 'ALTER DOMAIN comb.comb_tstzrange SET NOT NULL');
-like(run('changed', "$folder/comb.sql"),
-	qr/operators or the domain of comb were changed/, 'a changed domain is refused');
+run('changed', $file, 'ALTER OPERATOR comb.< (uuid, timestamptz) SET (RESTRICT = scalarltsel)');
+like(run('changed', "$folder/comb.sql"), qr/operators of comb were changed/, 'a changed operator is refused');
 
 # The same update as an extension.
 system_or_bail("cp '$folder'/comb--*$next-sql.sql '$scripts'");

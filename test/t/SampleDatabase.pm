@@ -29,12 +29,12 @@ CREATE EXTENSION comb SCHEMA $schema;
 SET search_path = public, $schema;
 
 CREATE TABLE orders (
-    id      uuid PRIMARY KEY DEFAULT comb_uuid() CHECK (id >= timestamptz '2020-01-01' AND NOT id <@ 'empty'),
+    id      uuid PRIMARY KEY DEFAULT comb_uuid() CHECK (id >= timestamptz '2020-01-01' AND id < timestamptz 'infinity'),
     v7      uuid UNIQUE DEFAULT comb_uuid_v7(),
     ms      uuid DEFAULT comb_generate('mssql'),
     layout  text DEFAULT 'mssql',
     hot     uuid DEFAULT hot_uuid(7) CHECK (id < timestamptz '2100-01-01' OR hot @# 7),
-    during  comb_tstzrange DEFAULT '[2026-11-01,2026-12-01)',
+    during  tstzrange DEFAULT '[2026-11-01,2026-12-01)',
     created timestamptz GENERATED ALWAYS AS (comb_timestamp(id)) STORED,
     shard   int GENERATED ALWAYS AS (hot_shard(hot)) STORED
 );
@@ -63,7 +63,8 @@ INSERT INTO by_shard SELECT hot_uuid(n % 16 - 4), n FROM generate_series(1, 160)
 CREATE TABLE by_shard_lines (id uuid PRIMARY KEY REFERENCES by_shard, n int);
 INSERT INTO by_shard_lines SELECT id, n FROM by_shard;
 
-CREATE VIEW novembers AS SELECT id, comb_timestamp_micros(id), hot @# 7 AS seven, id <@ during AS inside FROM orders
+CREATE VIEW novembers AS
+    SELECT id, comb_timestamp_micros(id), hot @# 7 AS seven, comb_timestamp(id) <@ during AS inside FROM orders
     WHERE id BETWEEN timestamptz '2026-11-01' AND timestamptz '2026-11-03';
 CREATE MATERIALIZED VIEW days AS
     SELECT date_trunc('day', comb_timestamp(id), 'UTC') AS day, count(*) FROM by_time GROUP BY 1;

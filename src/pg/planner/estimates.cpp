@@ -60,7 +60,7 @@ bool read_comparison(const OpExpr* clause, Index relid, bool column_on_left, com
 bool is_cheap(Node* expression) {
   expression = strip_relabels(expression);
   return IsA(expression, Const) || IsA(expression, Param) ||
-         (IsA(expression, FuncExpr) && has_boundary_support(as<FuncExpr>(expression)->funcid));
+         (IsA(expression, FuncExpr) && code_of(as<FuncExpr>(expression)->funcid) != nullptr);
 }
 
 // The constant that the planner knows for the other side of a comparison, or null. It knows one for now() and for the

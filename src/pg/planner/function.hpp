@@ -10,8 +10,6 @@ namespace comb::pg {
 // the planner asks many times for each query.
 PGFunction code_of(Oid function);
 
-inline bool has_boundary_support(Oid function) { return code_of(function) != nullptr; }
-
 // Called from _PG_init.
 void init_function();
 

@@ -86,6 +86,16 @@ void plan_table(PlannerInfo* root, RelOptInfo* rel) {
   list_indexes(root, rel);
 }
 
+// The conditions that follow from one on a range of another table leave out no row that the range contains. So they
+// count in the costs of scans, which have been estimated by now, and not in the rows of joins.
+void ignore_implied(RelOptInfo* rel) {
+  ListCell* cell;
+  foreach (cell, rel->joininfo) {
+    auto* condition = lfirst_node(RestrictInfo, cell);
+    if (is_implied_by_range(condition->clause, rel->relid)) condition->norm_selec = condition->outer_selec = 1;
+  }
+}
+
 #if PG_VERSION_NUM >= 190000
 void hook(PlannerInfo* root, RelOptInfo* rel, RangeTblEntry* entry) {
   if (next_hook) next_hook(root, rel, entry);
@@ -105,6 +115,7 @@ void paths_hook(PlannerInfo* root, RelOptInfo* rel, Index number, RangeTblEntry*
   ListCell* cell;
   foreach (cell, ordered_paths(root, rel)) add_path(rel, as<Path>(lfirst(cell)));
   prune_by_columns(root, rel);
+  ignore_implied(rel);
 }
 
 // The planner makes the paths of a partitioned table anew, to compute the SELECT list below the merge.

@@ -149,6 +149,17 @@ List* at_or_after(Node* id, Node* first) { return compared(uuid_ge, id, first); 
 List* before(Node* id, Node* end) { return compared(uuid_lt, id, end); }
 List* both(List* one, List* other) { return one == NIL || other == NIL ? NIL : list_concat(one, other); }
 
+// A range of times as a tstzrange, of which it can be a domain. Null for expressions of other types.
+Node* as_tstzrange(Node* range) {
+  range = strip_relabels(range);
+  if (exprType(range) == TSTZRANGEOID) return range;
+  if (getBaseType(exprType(range)) != TSTZRANGEOID) return nullptr;
+  return as<Node>(makeRelabelType(as<Expr>(range), TSTZRANGEOID, -1, InvalidOid, COERCE_IMPLICIT_CAST));
+}
+
+// The location of conditions that follow from one on a range. No condition of the parser has it.
+constexpr int follows_from_range = -2;
+
 // comb_timestamp(id) <@ range, for a constant range. An end that is infinite needs no condition.
 List* within_constant(Node* id, const Const* range) {
   RangeBound first, last;
@@ -171,13 +182,33 @@ List* within_constant(Node* id, const Const* range) {
 
 }  // namespace
 
-List* within(Oid sibling, Node* id, Node* range) {
-  range = strip_relabels(range);
-  if (getBaseType(exprType(range)) != TSTZRANGEOID || !is_fixed(range)) return NIL;
-  if (IsA(range, Const)) return within_constant(id, as<Const>(range));
-  if (exprType(range) != TSTZRANGEOID)
-    range = as<Node>(makeRelabelType(as<Expr>(range), TSTZRANGEOID, -1, InvalidOid, COERCE_IMPLICIT_CAST));
-  return both(at_or_after(id, boundary_call(lower, sibling, range)), before(id, boundary_call(upper, sibling, range)));
+List* within(const call& time, Node* range) {
+  range = time.callee->has_range && is_fixed(range) ? as_tstzrange(range) : nullptr;
+  if (range == nullptr) return NIL;
+  if (IsA(range, Const)) return within_constant(time.id, as<Const>(range));
+  return both(at_or_after(time.id, boundary_call(lower, time.function, range)),
+              before(time.id, boundary_call(upper, time.function, range)));
+}
+
+// The upper boundary is the max uuid for a range up to infinity, where the max uuid is. So it fulfils the condition.
+List* implied_by_range(const call& time, Node* range) {
+  range = time.callee->has_range && contain_var_clause(range) && !contain_volatile_functions(range) &&
+                  !contain_subplans(range)
+              ? as_tstzrange(range)
+              : nullptr;
+  if (range == nullptr) return NIL;
+  List* result = both(compared(uuid_ge, time.id, boundary_call(lower, time.function, range)),
+                      compared(uuid_le, time.id, boundary_call(upper, time.function, range)));
+  ListCell* cell;
+  foreach (cell, result) lfirst_node(OpExpr, cell)->location = follows_from_range;
+  return result;
+}
+
+bool is_implied_by_range(Expr* condition, Index table) {
+  const auto* op = as<OpExpr>(condition);
+  if (!IsA(op, OpExpr) || op->location != follows_from_range) return false;
+  const Var* id = id_column(linitial(op->args));
+  return id != nullptr && id->varno == static_cast<int>(table);
 }
 
 List* compared_with_time(const call& time, int strategy, Node* at) {

@@ -39,7 +39,7 @@ Var* id_column(void* node);
 constexpr Oid time_order = 434, id_order = 2968;
 constexpr Oid uuid_eq = 2972, uuid_lt = 2974, uuid_gt = 2975, uuid_le = 2976, uuid_ge = 2977;
 
-// The next four functions return conditions on ids, which are joined by AND, or an empty list if there are none.
+// The next five functions return conditions on ids, which are joined by AND, or an empty list if there are none.
 
 // The conditions that are the same as `call op at`, for a time that is fixed during the query. `strategy` is the
 // comparison that op makes in the order of times.
@@ -49,9 +49,12 @@ List* implied_by_comparison(const call& time, int strategy, Node* at);
 // The conditions that are the same as `(call, id) op (at, last)`. `strategy` is the comparison that op makes in both
 // orders.
 List* compared_with_row(const call& time, int strategy, const Const* at, const Const* last);
-// The conditions that are the same as `id <@ range`, for a range that is fixed during the query. `sibling` is another
-// function of comb.
-List* within(Oid sibling, Node* id, Node* range);
+// The conditions that are the same as `call <@ range`, for a range that is fixed during the query.
+List* within(const call& time, Node* range);
+// The conditions that follow from `call <@ range`, for a range with columns of other tables.
+List* implied_by_range(const call& time, Node* range);
+// Whether a condition is one of these, on an id of `table`.
+bool is_implied_by_range(Expr* condition, Index table);
 
 // The comparison of the first members that follows from a comparison of rows.
 int or_equal(int strategy);

@@ -4,9 +4,6 @@
 // for them as for any other condition on id.
 #include "time_conditions.hpp"
 
-#include <utility>
-
-#include "function.hpp"
 #include "time_calls.hpp"
 #include "time_lists.hpp"
 
@@ -71,57 +68,31 @@ bool may_replace(replacing& tables, Node* id) {
 
 // ---- the conditions of a query -------------------------------------------------------------------------------------
 
-// A condition of two operands, written as an operator or as a function.
-struct binary {
-  Oid function = InvalidOid;
-  Oid op = InvalidOid;
-  Node* left;
-  Node* right;
-};
-
-binary read_binary(Node* condition) {
-  List* args = NIL;
-  binary result;
-  if (IsA(condition, OpExpr)) {
-    set_opfuncid(as<OpExpr>(condition));  // PostgreSQL 17 leaves it out where it has replaced a range
-    args = as<OpExpr>(condition)->args;
-    result = {as<OpExpr>(condition)->opfuncid, as<OpExpr>(condition)->opno, nullptr, nullptr};
-  } else if (IsA(condition, FuncExpr)) {
-    args = as<FuncExpr>(condition)->args;
-    result = {as<FuncExpr>(condition)->funcid, InvalidOid, nullptr, nullptr};
-  }
-  if (list_length(args) != 2) return {};
-  result.left = as<Node>(linitial(args));
-  result.right = as<Node>(lsecond(args));
-  return result;
-}
-
-// id <@ range and range @> id, which PostgreSQL does not replace with the function's body if the range comes from a
-// subquery.
-List* for_range_operator(const binary& condition) {
-  const auto is_range = [](Node* node) { return getBaseType(exprType(node)) == TSTZRANGEOID; };
-  const bool id_on_left = id_column(condition.left) != nullptr && is_range(condition.right);
-  if (!id_on_left && !(id_column(condition.right) != nullptr && is_range(condition.left))) return NIL;
-  if (!has_boundary_support(condition.function)) return NIL;
-  return id_on_left ? within(condition.function, condition.left, condition.right)
-                    : within(condition.function, condition.right, condition.left);
+// call <@ range. A range of another table stays, for indexes of that table, and conditions that follow are added to it.
+// They are null where it is null, so both together are the same, also under NOT.
+List* for_range(const replacing& tables, OpExpr* condition, const call& time, Node* range) {
+  List* on_id = within(time, range);
+  if (on_id != NIL || bms_is_member(id_column(time.id)->varno, pull_varnos(tables.root, range))) return on_id;
+  on_id = implied_by_range(time, range);
+  return on_id == NIL ? NIL : lappend(on_id, condition);
 }
 
 // call op at, at op call, call <@ range and range @> call.
-List* for_comparison(replacing& tables, binary condition) {
-  if (!OidIsValid(condition.op)) return NIL;
-  call time = read_call(condition.left);
+List* for_comparison(replacing& tables, OpExpr* condition) {
+  if (list_length(condition->args) != 2) return NIL;
+  Oid op = condition->opno;
+  call time = read_call(linitial(condition->args));
+  auto* other = as<Node>(lsecond(condition->args));
   if (time.callee == nullptr) {
-    time = read_call(condition.right);
+    time = read_call(other);
     if (time.callee == nullptr) return NIL;
-    std::swap(condition.left, condition.right);
-    condition.op = get_commutator(condition.op);
-    if (!OidIsValid(condition.op)) return NIL;
+    other = as<Node>(linitial(condition->args));
+    op = get_commutator(op);
+    if (!OidIsValid(op)) return NIL;
   }
   if (!may_replace(tables, time.id)) return NIL;
-  if (get_opcode(condition.op) == F_ELEM_CONTAINED_BY_RANGE)
-    return time.callee->has_range ? within(time.function, time.id, condition.right) : NIL;
-  return compared_with_time(time, get_op_opfamily_strategy(condition.op, time_order), condition.right);
+  if (get_opcode(op) == F_ELEM_CONTAINED_BY_RANGE) return for_range(tables, condition, time, other);
+  return compared_with_time(time, get_op_opfamily_strategy(op, time_order), other);
 }
 
 // (call, id) < (at, last), the condition of a page in keyset pagination. Of other rows, the first members may be equal,
@@ -170,10 +141,7 @@ List* replacement(replacing& tables, Node* condition) {
   if (IsA(condition, RowCompareExpr)) return for_rows(tables, as<RowCompareExpr>(condition));
   if (IsA(condition, NullTest)) return for_null_test(tables, as<NullTest>(condition));
   if (IsA(condition, ScalarArrayOpExpr)) return for_list(tables, as<ScalarArrayOpExpr>(condition));
-  const binary operands = read_binary(condition);
-  if (!OidIsValid(operands.function)) return NIL;
-  List* on_id = for_range_operator(operands);
-  return on_id != NIL ? on_id : for_comparison(tables, operands);
+  return IsA(condition, OpExpr) ? for_comparison(tables, as<OpExpr>(condition)) : NIL;
 }
 
 // Notes the times in a comparison that stays as it is.

@@ -40,7 +40,6 @@ Payment.create!(amount: 9.99)
 puts "shard #{Payment.pick(Arel.sql("hot_shard(id)"))}"
 
 first = dump
-puts "types #{first.scan(/create_enum|comb_tstzrange/).size}"
 puts "default #{first.include?('default: -> { "comb_uuid()" }')}"
 puts "extension #{first.include?('enable_extension "comb"')}"
 
