@@ -15,8 +15,8 @@ PG_MODULE_MAGIC_EXT(.name = "comb", .version = COMB_VERSION);
 
 __attribute__((visibility("default"))) void _PG_init() {
   // A setting of a session that has not loaded the library is a placeholder.
-  if (GetConfigOption("comb.index_timestamps", true, false) != nullptr &&
-      (GetConfigOptionFlags("comb.index_timestamps", true) & GUC_CUSTOM_PLACEHOLDER) == 0)
+  if (GetConfigOption("comb.enable_planner", true, false) != nullptr &&
+      (GetConfigOptionFlags("comb.enable_planner", true) & GUC_CUSTOM_PLACEHOLDER) == 0)
     ereport(ERROR, errcode(ERRCODE_DUPLICATE_OBJECT), errmsg("another copy of comb's library is loaded"),
             errhint("Name one file everywhere: in the preload settings, LOAD, and the column probin of pg_proc."));
   comb::pg::init_estimates();

@@ -47,7 +47,7 @@ $session->quit;
 
 # A session can have one of them only. Before it has loaded comb, its setting is a placeholder.
 my (undef, undef, $refused) = $node->psql('postgres',
-	"\\set VERBOSITY verbose\nSET comb.index_timestamps = on; LOAD 'comb'; LOAD '$source/comb.so'");
+	"\\set VERBOSITY verbose\nSET comb.enable_planner = on; LOAD 'comb'; LOAD '$source/comb.so'");
 like($refused, qr/ERROR:  42710: another copy of comb's library is loaded\nHINT:  Name one file everywhere/,
 	'another copy of the library is refused') or diag($refused);
 $node->stop;
