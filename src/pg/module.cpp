@@ -1,6 +1,6 @@
 // What PostgreSQL calls when it loads the library.
-#include "feed/statement.hpp"
-#include "feed/watermark.hpp"
+#include "watermark/statement.hpp"
+#include "watermark/watermark.hpp"
 #include "order/shared_memory.hpp"
 #include "planner/estimates.hpp"
 #include "planner/function.hpp"

@@ -84,12 +84,14 @@ ALTER FUNCTION wrapper() PARALLEL SAFE;
 SET parallel_leader_participation = off;
 \set SHOW_CONTEXT never
 SELECT count(*) FROM made WHERE id < wrapper();
+\echo :SQLSTATE
 \set SHOW_CONTEXT errors
 RESET ALL;
 
 -- On a connection of Citus to a shard, the transactions of the coordinator are not known.
 SET application_name = 'citus_internal gpid=10000000001';
 SELECT count(*) FROM made WHERE id < comb_watermark();
+\echo :SQLSTATE
 RESET application_name;
 
 -- A transaction that failed and has ended does not hold the watermark back. One that has rolled back to a savepoint

@@ -91,7 +91,8 @@ for my $source (glob "$top/src/pg/{,*/}*.?pp")
 my %below = (
 	order => [],
 	ids => ['order'],
-	feed => [ 'ids', 'order' ],
+	watermark => [ 'ids', 'order' ],
+	changes => [ 'ids', 'order' ],
 	planner => [ 'ids', 'order' ]);
 for my $source (glob "$top/src/pg/{,*/}*.?pp")
 {
