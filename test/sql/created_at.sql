@@ -385,6 +385,8 @@ SELECT count(*) FROM (SELECT created_at, count(*) FROM months_v GROUP BY 1 ORDER
 EXPLAIN (COSTS OFF) SELECT id, now() FROM months_v ORDER BY created_at, id LIMIT 3;
 EXPLAIN (COSTS OFF) SELECT * FROM months_v ORDER BY created_at, n LIMIT 3;
 SELECT n FROM months_v WHERE n = 5 ORDER BY n;
+-- One partition is left, which has no index in this order.
+SELECT n FROM months_v WHERE (created_at, n) <= ('2026-11-20', 200) ORDER BY created_at DESC NULLS LAST LIMIT 2;
 -- The planner frees paths of the table here, which AddressSanitizer sees if they are read.
 SET enable_indexscan = off; SET enable_indexonlyscan = off; SET enable_incremental_sort = off;
 EXPLAIN (COSTS OFF) SELECT created_at, id FROM months_v WHERE n = 5 ORDER BY created_at, id LIMIT 20;

@@ -128,7 +128,10 @@ List* ordered_paths_by(PlannerInfo* root, RelOptInfo* rel, List* keys) {
       if (path->param_info != nullptr) return NIL;
       paths = is_descending(linitial_node(PathKey, keys)) ? lcons(path, paths) : lappend(paths, path);
     }
-    if (paths != NIL) result = lappend(result, create_ordered_append_path(root, rel, paths, keys));
+    if (paths == NIL) return NIL;
+    Path* path = create_ordered_append_path(root, rel, paths, keys);
+    // That of one partition has the order of the partition's path, which may be none.
+    if (pathkeys_contained_in(keys, path->pathkeys)) result = lappend(result, path);
   }
   return result;
 }
