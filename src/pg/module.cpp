@@ -1,6 +1,4 @@
 // What PostgreSQL calls when it loads the library.
-#include "watermark/statement.hpp"
-#include "watermark/watermark.hpp"
 #include "order/shared_memory.hpp"
 #include "planner/estimates.hpp"
 #include "planner/function.hpp"
@@ -8,6 +6,8 @@
 #include "planner/time_lists.hpp"
 #include "planner/time_statistics.hpp"
 #include "postgres.hpp"
+#include "watermark/statement.hpp"
+#include "watermark/watermark.hpp"
 
 extern "C" {
 __attribute__((visibility("default"))) const Pg_magic_struct* Pg_magic_func();

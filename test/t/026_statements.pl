@@ -146,7 +146,8 @@ for my $how (sort keys %reading)
 	$node->safe_psql('postgres', q{INSERT INTO named (name) VALUES ('A')});
 	$node->safe_psql('postgres', q{UPDATE named SET name = 'old 2, updated' WHERE name = 'old 2'});
 	$node->safe_psql('postgres', q{INSERT INTO named (name) VALUES ('B')});
-	$reader->query_safe('BEGIN; DECLARE c CURSOR FOR SELECT name, comb_watermark() FROM named WHERE id < comb_watermark()');
+	$reader->query_safe('BEGIN');
+	$reader->query_safe('DECLARE c CURSOR FOR SELECT name, comb_watermark() FROM named WHERE id < comb_watermark()');
 	my $read = $reader->query_safe($reading{$how}[0]);
 	$writer->query_safe('ROLLBACK');
 	$read .= "\n" . $reader->query_safe($reading{$how}[1]);
@@ -305,8 +306,9 @@ is($node->safe_psql('postgres', "SELECT count(*) FROM events WHERE id < '$below'
 $session{lock}->query_safe('COMMIT');
 
 # The snapshot of a replication slot lists what the WAL does not show as committed. A commit that waits for a standby is
-# running for the others meanwhile. While A, and then B, keep the slot waiting, T commits and waits. U is committed after
-# the slot's snapshot, so U's row must not be below the watermark there. In newer minor releases, the slot waits for T, too.
+# running for the others meanwhile. While A, and then B, keep the slot waiting, T commits and waits; in newer minor
+# releases, the slot waits for T, too. U is committed after the slot's snapshot, so U's row must not be below the
+# watermark there.
 $node->append_conf('postgresql.conf', "synchronous_standby_names = 'none'\nsynchronous_commit = local");
 $node->reload;
 my %of_slot = map { $_ => Session->new($node->connstr('postgres')) } qw(A B T U);
@@ -356,7 +358,10 @@ $standby->init_from_backup($node, 'copy', has_streaming => 1);
 $standby->start;
 $node->wait_for_catchup($standby);
 my ($status, $stdout, $stderr) = $standby->psql('postgres', "\\set VERBOSITY verbose\nSELECT count(*) FROM feed");
-like($stderr, qr/55000: recovery is in progress.*Store the watermark in a row/s, 'on a standby, an error tells what to do');
+like(
+	$stderr,
+	qr/55000: recovery is in progress.*Store the watermark in a row/s,
+	'on a standby, an error tells what to do');
 my $old = $standby->background_psql('postgres');
 $old->query_safe('SELECT comb_uuid()');
 $old->query_safe('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM events');
