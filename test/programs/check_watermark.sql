@@ -18,6 +18,10 @@ CREATE TRIGGER guard AFTER INSERT ON events_guarded
 FOR EACH ROW EXECUTE FUNCTION comb_guard('id', '100 milliseconds');
 CREATE TABLE events_unguarded (id uuid PRIMARY KEY DEFAULT comb_uuid(), writer int NOT NULL);
 
+-- What a slow reader joins with itself.
+CREATE TABLE numbers AS SELECT n FROM generate_series(1, 1000) AS n;
+ANALYZE numbers;
+
 -- Computes instead of sleeping, because pg_sleep() sleeps for an hour if the clock is set back by an hour.
 CREATE PROCEDURE commit_often(writer int) LANGUAGE plpgsql AS $$
 BEGIN
