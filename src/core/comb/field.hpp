@@ -128,4 +128,9 @@ inline constexpr time_field v1_windows{
     .get = [](const uuid& id) noexcept { return gregorian_v1(reverse_groups(id)); },
     .set = [](const uuid& id, std::uint64_t number) noexcept { return reverse_groups(v1_ticks.set(id, number)); }};
 
+// The UUIDs of one time in RFC 9562, appendix A.
+static_assert(v6_ticks.set("c232ab00-9414-11ec-b3c8-9f6bdeced846"_uuid,
+                           v1_ticks.get("c232ab00-9414-11ec-b3c8-9f6bdeced846"_uuid)) ==
+              "1ec9414c-232a-6b00-b3c8-9f6bdeced846"_uuid);
+
 }  // namespace comb
