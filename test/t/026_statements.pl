@@ -266,6 +266,19 @@ SQL
 	$node->safe_psql('postgres', 'DELETE FROM events WHERE n = 0');
 }
 
+# Nor is the query of a loop around its body, though the library was loaded within that query.
+$node->safe_psql('postgres', <<"SQL");
+TRUNCATE counts;
+DO \$\$ DECLARE i int; BEGIN FOR i IN SELECT s FROM generate_series(1, 60) AS s WHERE count_feed() >= 0 LOOP
+CONTINUE WHEN i NOT IN (1, 55);
+PERFORM dblink_exec('$connection', 'INSERT INTO events (n) VALUES (0)');
+INSERT INTO counts SELECT i, count(*) FROM events WHERE id < (SELECT comb_watermark());
+END LOOP; END \$\$;
+SQL
+is( $node->safe_psql('postgres', "SELECT string_agg((events - $rows)::text, ' ' ORDER BY n) FROM counts"),
+	'1 2', 'the first use in the query of a loop in DO does not hold back its body');
+$node->safe_psql('postgres', 'DELETE FROM events WHERE n = 0');
+
 # A cursor that is idle when the library is loaded, in a function, does not hold back later statements.
 my $first_use = $node->background_psql('postgres', on_error_stop => 0);
 $first_use->query_safe('BEGIN; DECLARE c CURSOR FOR SELECT 1; FETCH c; SELECT count_feed()');

@@ -32,7 +32,8 @@ struct extent {
 // The number of running transactions of a snapshot, from its list, which is sorted. The list has a transaction twice
 // that was just being prepared, and lacks that of the snapshot's own process.
 inline std::uint32_t count_running(std::uint32_t* list, std::size_t count, bool is_own_running) {
-  std::sort(list, list + count);
+  // With std::less, the library would export functions of std::sort().
+  std::sort(list, list + count, [](std::uint32_t one, std::uint32_t other) { return one < other; });
   std::uint32_t running = is_own_running;
   for (std::size_t i = 0; i < count; ++i) running += i == 0 || list[i] != list[i - 1];
   return running;

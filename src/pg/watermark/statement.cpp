@@ -94,26 +94,42 @@ struct moment {
 
 moment present() { return {server_world::transaction(), GetCurrentStatementStartTimestamp()}; }
 
-// When the library was loaded, and how many queries that the hooks have not seen may still run since then.
+// When the library was loaded, and the queries that had begun by then, which the hooks have not seen.
 moment loaded_in;
-int unseen_queries = 0;
+struct unseen_query {
+  unseen_query* next;
+  MemoryContext memory;  // null when the query has ended
+};
+unseen_query* unseen_queries = nullptr;
 
-bool may_be_in_unseen_query() { return unseen_queries > 0 && loaded_in == present(); }
+bool is_named(MemoryContext memory, const char* name) { return strcmp(memory->name, name) == 0; }
 
-// Counts the queries below a memory context until their memory ends. PL/pgSQL has states of the executor without a
-// query, for expressions.
-void count_unseen_queries(MemoryContext memory) {
-  const auto is_named = [](MemoryContext context, const char* name) { return strcmp(context->name, name) == 0; };
+// Whether a query is that of a cursor that is not being fetched from.
+bool is_idle(MemoryContext memory) {
+  if (!is_named(memory->parent, "PortalContext") || memory->parent->ident == nullptr) return false;
+  const Portal portal = GetPortalByName(memory->parent->ident);
+  return PortalIsValid(portal) && portal->status == PORTAL_READY;
+}
+
+bool may_be_in_unseen_query() {
+  if (loaded_in != present()) return false;
+  for (const unseen_query* each = unseen_queries; each != nullptr; each = each->next)
+    if (each->memory != nullptr && !is_idle(each->memory)) return true;
+  return false;
+}
+
+// Lists the queries below a memory context. PL/pgSQL has states of the executor without a query, for expressions.
+void list_unseen_queries(MemoryContext memory) {
   for (MemoryContext each = memory->firstchild; each != nullptr; each = each->nextchild) {
-    count_unseen_queries(each);
+    list_unseen_queries(each);
     if (!is_named(each, "ExecutorState") || memory == TopTransactionContext || is_named(memory, "SPI Proc")) continue;
+    auto* found = static_cast<unseen_query*>(MemoryContextAlloc(TopMemoryContext, sizeof(unseen_query)));
+    *found = {unseen_queries, each};
+    unseen_queries = found;
     auto* ended = static_cast<MemoryContextCallback*>(MemoryContextAlloc(each, sizeof(MemoryContextCallback)));
-    ended->func = [](void*) {
-      Assert(unseen_queries > 0);
-      --unseen_queries;
-    };
+    ended->func = [](void* query) { as<unseen_query>(query)->memory = nullptr; };
+    ended->arg = found;
     MemoryContextRegisterResetCallback(each, ended);
-    ++unseen_queries;
   }
 }
 
@@ -270,7 +286,7 @@ void init_statement() {
   // The planner loads the library before the query starts, except for calls within functions.
   if (!IsTransactionState() || is_in_command_alone()) return;
   loaded_in = present();
-  count_unseen_queries(TopMemoryContext);
+  list_unseen_queries(TopMemoryContext);
 }
 
 }  // namespace comb::pg
