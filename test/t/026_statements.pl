@@ -275,7 +275,7 @@ PERFORM dblink_exec('$connection', 'INSERT INTO events (n) VALUES (0)');
 INSERT INTO counts SELECT i, count(*) FROM events WHERE id < (SELECT comb_watermark());
 END LOOP; END \$\$;
 SQL
-is( $node->safe_psql('postgres', "SELECT string_agg((events - $rows)::text, ' ' ORDER BY n) FROM counts"),
+is($node->safe_psql('postgres', "SELECT string_agg((events - $rows)::text, ' ' ORDER BY n) FROM counts"),
 	'1 2', 'the first use in the query of a loop in DO does not hold back its body');
 $node->safe_psql('postgres', 'DELETE FROM events WHERE n = 0');
 
