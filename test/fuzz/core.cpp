@@ -237,7 +237,8 @@ void check_conversion(const uuid_layout& from, const uuid_layout& to, const uuid
   if (!can_convert(from, to)) return;
   const auto before = comb_timestamp(a, from);
   auto expected = outcome::done;
-  if (&from != &to && (from.requires_version() || to.requires_version()) && !has_version(a, from.label))
+  if (&from != &to && (from.requires_version() || to.requires_version()) &&
+      !has_version(a, from.label, from.field.version_shift))
     expected = outcome::wrong_version;
   else if (from.encoding != to.encoding)
     expected = !before ? outcome::no_time : holds(to, *before) ? outcome::done : outcome::out_of_range;
