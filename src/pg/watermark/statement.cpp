@@ -37,8 +37,7 @@ struct running_query {
 
 running_query* newest_query = nullptr;
 
-// ---- what queries keep
-// -----------------------------------------------------------------------------------------------
+// ---- what queries keep --------------------------------------------------------------------------------------------
 
 // In the memory of the query, and in a list of those of all queries that have asked and have not ended.
 struct kept_answer {
@@ -81,8 +80,7 @@ void keep(const running_query& running, const answer& given) {
   MemoryContextRegisterResetCallback(memory, &kept->ended);
 }
 
-// ---- which snapshot
-// --------------------------------------------------------------------------------------------------
+// ---- which snapshot -----------------------------------------------------------------------------------------------
 
 // A transaction, within one message of the client. No query runs on from one message to the next.
 struct moment {
@@ -156,8 +154,7 @@ reach reach_outside_queries() {
   return sees;
 }
 
-// ---- answers
-// ---------------------------------------------------------------------------------------------------------
+// ---- answers ------------------------------------------------------------------------------------------------------
 
 // The newest snapshot that an answer of a transaction is right for.
 struct {
@@ -210,8 +207,7 @@ answer answer_in_queries() {
   return given;
 }
 
-// ---- the hooks
-// -------------------------------------------------------------------------------------------------------
+// ---- the hooks ----------------------------------------------------------------------------------------------------
 
 ExecutorStart_hook_type next_start = nullptr;
 ExecutorRun_hook_type next_run = nullptr;
