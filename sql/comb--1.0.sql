@@ -149,15 +149,15 @@ LANGUAGE C VOLATILE STRICT PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'comb_watermark_support';
 COMMENT ON FUNCTION comb_watermark_support(internal) IS 'planner support for comb_watermark';
 
-CREATE FUNCTION comb_watermark() RETURNS uuid
+CREATE FUNCTION comb_watermark(VARIADIC tables regclass[] DEFAULT '{}') RETURNS uuid
 LANGUAGE C STABLE PARALLEL RESTRICTED SUPPORT comb_watermark_support
 AS 'MODULE_PATHNAME', 'comb_watermark';
-COMMENT ON FUNCTION comb_watermark() IS 'uuid below which the statement sees all rows';
+COMMENT ON FUNCTION comb_watermark(regclass[]) IS 'uuid below which the statement sees all rows';
 
-CREATE FUNCTION hot_watermark() RETURNS uuid
+CREATE FUNCTION hot_watermark(VARIADIC tables regclass[] DEFAULT '{}') RETURNS uuid
 LANGUAGE C STABLE PARALLEL RESTRICTED SUPPORT comb_watermark_support
 AS 'MODULE_PATHNAME', 'hot_watermark';
-COMMENT ON FUNCTION hot_watermark() IS 'uuid of hot_uuid below which the statement sees all rows';
+COMMENT ON FUNCTION hot_watermark(regclass[]) IS 'uuid of hot_uuid below which the statement sees all rows';
 
 -- What the watermark waits for: a row for each transaction that has made an id and has not ended. The oldest of them
 -- holds the watermark back. Errors 55000 and 53200 as above.
@@ -165,10 +165,11 @@ COMMENT ON FUNCTION hot_watermark() IS 'uuid of hot_uuid below which the stateme
 --   since     the time of the transaction's first id, rounded down to the millisecond
 --   prepared  the name of a prepared transaction; NULL for others
 
-CREATE FUNCTION comb_watermark_holders(OUT pid int, OUT since timestamptz, OUT prepared text) RETURNS SETOF record
+CREATE FUNCTION comb_watermark_holders(VARIADIC tables regclass[] DEFAULT '{}',
+  OUT pid int, OUT since timestamptz, OUT prepared text) RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 10
 AS 'MODULE_PATHNAME', 'comb_watermark_holders';
-COMMENT ON FUNCTION comb_watermark_holders() IS 'transactions that hold the watermark back';
+COMMENT ON FUNCTION comb_watermark_holders(regclass[]) IS 'transactions that hold the watermark back';
 
 -- A trigger function that sets a column to a new id of comb_uuid() whenever a row is inserted or updated. Rows that
 -- changed are then found by that column, up to comb_watermark(). The trigger must be BEFORE INSERT OR UPDATE, FOR EACH

@@ -146,8 +146,8 @@ inline bool is_running(const PGPROC* process) {
   return TransactionIdIsValid(process->xid) && ProcGlobal->xids[process->pgxactoff] == process->xid;
 }
 
-// Calls `use(tag)` for each lock that a process holds, or a prepared transaction in the place of one. C++ cannot
-// compile the server's macros for lists.
+// Calls `use(tag, modes)` for each lock that a process holds, or a prepared transaction in the place of one, but those
+// of the fast path. C++ cannot compile the server's macros for lists.
 template <class Use>
 void each_lock(const PGPROC* holder, Use use) {
   for (int partition = 0; partition < NUM_LOCK_PARTITIONS; ++partition) {
@@ -159,9 +159,26 @@ void each_lock(const PGPROC* holder, Use use) {
 #endif
     for (auto* each = end->next; each != end; each = each->next) {
       auto* held = reinterpret_cast<PROCLOCK*>(reinterpret_cast<char*>(each) - offsetof(PROCLOCK, procLink));
-      use(held->tag.myLock->tag);
+      use(held->tag.myLock->tag, held->holdMask);
     }
     LWLockRelease(LockHashPartitionLockByIndex(partition));
+  }
+}
+
+// Calls `use(table, modes)` for each table that a process has locked by the fast path. Under its fpInfoLock. The server's
+// macros for the three bits of a slot, one for each weak mode, are private.
+template <class Use>
+void each_fast_path_lock(const PGPROC* holder, Use use) {
+#if PG_VERSION_NUM >= 180000
+  const int slots = FastPathLockSlotsPerBackend(), in_word = FP_LOCK_SLOTS_PER_GROUP;
+  const uint64* words = holder->fpLockBits;
+#else
+  constexpr int slots = FP_LOCK_SLOTS_PER_BACKEND, in_word = slots;
+  const uint64* words = &holder->fpLockBits;
+#endif
+  for (int slot = 0; slot < slots; ++slot) {
+    const auto weak_modes = static_cast<LOCKMASK>(words[slot / in_word] >> (3 * (slot % in_word)) & 7);
+    if (weak_modes != 0) use(holder->fpRelId[slot], weak_modes << AccessShareLock);
   }
 }
 

@@ -297,15 +297,34 @@ struct world {
     tell("locks for its prepared transaction, with the bound ", bound);
     machine.prepared.push_back({self().transaction, bound});
   }
-  template <class Use>
-  static void read_prepared(Use use) {
-    pause();
-    for (const prepared_lock& each : machine.prepared) {
-      if (!each.is_passed_on) continue;
-      tell("finds a prepared transaction, with the bound ", each.bound);
-      use(each.transaction, each.bound);
-    }
+  struct tables {
+    std::uint64_t keys[1] = {0};
+    std::size_t count = 1;
+    bool operator==(const tables&) const = default;
+  };
+  static tables database() { return {}; }
+  static announcer* announcers() {
+    static announcer memory[max_processes];
+    return memory;
   }
+  struct writers {
+    explicit writers(const tables&) {}
+    static bool is_one(int, std::uint64_t) { return true; }
+    template <class Use>
+    void each_prepared(Use use) {
+      struct found {
+        int transaction;
+        stamp bound;
+        bool is_writer;
+      };
+      pause();
+      for (const prepared_lock& each : machine.prepared) {
+        if (!each.is_passed_on) continue;
+        tell("finds a prepared transaction, with the bound ", each.bound);
+        use(found{each.transaction, each.bound, true});
+      }
+    }
+  };
 
   static void warn_of_set_back(stamp last, stamp now) {
     tell("warns: ids start again from the clock, ", now, ", and the last was ", last);

@@ -111,7 +111,7 @@ inline void watermark() {
   answer_alone([] {
     tell("requests a watermark");
     const bool quiet = is_quiet();
-    const stamp watermark = session().take_sample().watermark;
+    const stamp watermark = session().take_sample(world::database()).watermark;
     tell("receives watermark ", watermark);
     checker.watermark_returned(watermark, quiet);
   });
@@ -120,7 +120,7 @@ inline void watermark() {
 // The planner takes a sample before the statement takes its snapshot.
 inline void plan() {
   if (machine.recovers) return;
-  answer_alone([] { checker.sample_was_taken(session().take_sample().watermark); });
+  answer_alone([] { checker.sample_was_taken(session().take_sample(world::database()).watermark); });
 }
 
 // A statement asks for its watermark, with a snapshot that was given or that it takes now.
@@ -132,7 +132,7 @@ inline void ask(const snapshot* given) {
     tell("asks for the watermark of a snapshot below ", sees.end, ", with ", sees.running.size(), " running");
     checker.answers_in_epoch(me.reads);
     me.reads.last_is_newer = std::exchange(me.last_snapshot, sees.commits) > sees.commits;
-    const stamp watermark = session().watermark_for(extent_of(sees));
+    const stamp watermark = session().watermark_for(extent_of(sees), world::database());
     tell("receives watermark ", watermark);
     checker.watermark_of_statement(watermark, sees.commits, me.reads, sees.owed, sees.known, quiet, given == nullptr);
   });

@@ -5,11 +5,14 @@
 //     that is prepared, for two-phase commit, leaves its bound in a lock.
 //   - The watermark is a new stamp of the server's sequence, or the lowest bound of a live announcement, if that is
 //     lower. It is never less than one that was taken before.
+//   - The watermark of some *tables* counts only the announcements of transactions that hold a lock on one of them, as
+//     writers do from before they make an id for a row until the row is visible. The watermark of no tables counts
+//     those of a database. Both are right for these rows only, and at least the server's.
 //   - A statement uses a watermark that is right for its snapshot: samples.hpp.
 //
 //   a transaction                          a watermark
 //   1. announces                           3. takes a stamp
-//   2. takes its first stamp               4. reads all announcements
+//   2. takes its first stamp               4. reads all announcements, and then the locks of those who announced
 //
 // A sequentially consistent fence follows steps 1 and 3. If the fence of step 1 comes first, step 4 sees the
 // announcement, and the watermark is at most the transaction's bound. Otherwise step 2 sees the stamp of step 3 and
@@ -20,6 +23,9 @@
 // of that transaction or of a later one. In the second case, step 4 may find the announcement with the tag of an
 // earlier transaction and ignore it: the stamps are greater anyway. If step 4 finds that an announcement is live no
 // longer, the transaction's rows are visible to each snapshot that is taken after the call.
+//
+// A transaction that locks a table after step 4 takes greater stamps for its rows, too. If it has released a lock, its
+// rows are visible, or never appear.
 //
 // What a world (sequence.hpp) provides for it:
 //
@@ -33,14 +39,23 @@
 //   with_transactions_locked(f)                 calls f; no transaction becomes visible meanwhile
 //   snapshot() -> extent                        how far a new snapshot sees
 //   takes_samples() -> bool                     whether this process can take snapshots for samples now
-//   lock_prepared(stamp), read_prepared(f)      keeps the bound of a transaction that is being prepared until it is
-//                                               visible, and calls f(transaction, bound) for each that is prepared
+//   lock_prepared(stamp)                        keeps the bound of a transaction that is being prepared until it is
+//                                               visible
+//   tables                                      a type: some tables of a database, or the database itself if there are
+//                                               none; with an array `keys`, of which the first is the database's
+//   writers                                     a type that is made from tables, and tells which transactions can have
+//                                               written to them: is_one(slot, tag) for one that has announced, and
+//                                               each_prepared(f), which calls f({bound, is_writer}) for prepared ones
+//   database() -> tables                        none of this database
+//   announcers() -> announcer*                  memory of this process, for as many as there are slots
 #pragma once
 
 #include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <span>
 
 #include "samples.hpp"
 #include "sequence.hpp"
@@ -55,16 +70,77 @@ inline constexpr announcement tag_mask = units_per_ms - 1;
 inline constexpr announcement no_announcement = ~announcement{0};
 constexpr stamp bound_of(announcement announced) { return {announced & ~tag_mask}; }
 
+// The highest watermarks of tables, as far as they are above the server's. A watermark of tables can otherwise be less
+// than an earlier one: if a transaction announces a bound, and locks a table later.
+struct table_watermarks {
+  static constexpr std::uint32_t capacity = 256;
+
+  // Takes the server's watermark, and that of some tables as it was found. Returns one that is not less than any before,
+  // and keeps it. Without room for it, it is the server's, which is right for all tables.
+  template <class Tables>
+  stamp raise(const Tables& of, stamp found, stamp server) {
+    count = static_cast<std::uint32_t>(
+        std::remove_if(kept, kept + count, [=](const entry& each) { return each.highest <= server; }) - kept);
+    stamp of_all = max_stamp;
+    std::size_t missing = 0;
+    for (const std::uint64_t table : tables_in(of)) {
+      const entry* known = find(table);
+      of_all = std::min(of_all, known != nullptr ? known->highest : stamp{});
+      missing += known == nullptr;
+    }
+    const entry* of_database = find(of.keys[0]);
+    const stamp highest =
+        std::max({found, of_all, server, of_database != nullptr ? of_database->highest : stamp{}});
+    if (highest == server || count + missing > capacity) return std::max(server, of_all);
+    for (const std::uint64_t table : tables_in(of)) {
+      entry* known = find(table);
+      if (known == nullptr) *(known = &kept[count++]) = {table, highest};
+      known->highest = std::max(known->highest, highest);
+    }
+    return highest;
+  }
+
+  struct entry {
+    std::uint64_t table;
+    stamp highest;
+  };
+  std::uint32_t count = 0;
+  entry kept[capacity];
+
+ private:
+  entry* find(std::uint64_t table) {
+    entry* const end = kept + count;
+    entry* found = std::find_if(kept, end, [=](const entry& each) { return each.table == table; });
+    return found != end ? found : nullptr;
+  }
+
+  // The key of the database stands for itself only if there are no tables.
+  template <class Tables>
+  static std::span<const std::uint64_t> tables_in(const Tables& of) {
+    const std::span<const std::uint64_t> keys{of.keys, of.count};
+    return keys.size() == 1 ? keys : keys.subspan(1);
+  }
+};
+
 // What sessions share, under World::with_lock().
 struct server_watermarks {
-  stamp highest{};                   // of the watermarks since the sequence was set back
+  stamp highest{};                   // of the server's watermarks since the sequence was set back
   std::uint64_t times_set_back = 0;  // how often it was when `highest` was taken
   server_samples samples;
+  table_watermarks tables;
+};
+
+// A transaction that has announced.
+struct announcer {
+  int slot;
+  announcement announced;
 };
 
 // A session, which is one process.
 template <class World>
 struct session {
+  using tables = typename World::tables;
+
   // Takes the next stamp when the clock reads `now`.
   [[gnu::always_inline]] stamp next(stamp now) {
     if (stamped_transaction != World::transaction()) [[unlikely]]
@@ -81,35 +157,39 @@ struct session {
     return lowest_safe;
   }
 
-  // Returns a stamp: each row below it whose id was made in the transaction that inserted the row is visible to the
-  // snapshot, or never appears. Returns 0 if no sample is known that is right for the snapshot.
+  // Returns a stamp: each row of the tables below it, whose id was made by the transaction that inserted the row, after
+  // it had locked the table, is visible to the snapshot, or never appears. Without tables, this holds for all rows of
+  // the database whose id was made in the transaction. Returns 0 if no sample is known that is right for the snapshot.
   //
   // A snapshot that sees as far as an earlier one of this session gets a watermark at least as high, because the
-  // sample of the last answer is kept.
-  stamp watermark_for(extent snapshot) {
-    const sample newest = take_sample();
+  // sample of the last answer is kept, for some sets of tables.
+  stamp watermark_for(extent snapshot, const tables& of) {
+    const sample newest = take_sample(of);
+    own_samples& own = samples_of(of);
     sample_choice choice(snapshot, newest.times_set_back);
-    choice.consider(last_answer);
-    choice.consider_all(recent_samples);
+    choice.consider(own.last_answer);
+    choice.consider_all(own.recent);
     if (choice.best().watermark < newest.watermark) {
       World::with_lock([&] {
         for (const auto& level : World::watermarks().samples.kept) choice.consider_all(level);
       });
     }
-    if (choice.best().watermark != stamp{}) last_answer = choice.best();
+    if (choice.best().watermark != stamp{}) own.last_answer = choice.best();
     return choice.best().watermark;
   }
 
-  // Takes a sample, for this session and others. The planner calls this before a statement takes its snapshot, so that
-  // the statement finds a fresh one.
-  sample take_sample() {
-    sample taken;
-    taken.times_set_back = World::server().times_set_back.load();
-    take_watermark(taken);
-    taken.seen = World::snapshot();  // after the watermark
-    recent_samples[sample_count++ % std::size(recent_samples)] = taken;
-    World::with_lock([&] { World::watermarks().samples.keep(taken); });
-    return taken;
+  // Takes a sample of some tables for this session, and one of the server for all. The planner calls this before a
+  // statement takes its snapshot, so that the statement finds a fresh one.
+  sample take_sample(const tables& of) {
+    sample of_server, of_tables;
+    of_server.times_set_back = World::server().times_set_back.load();
+    of_tables.watermark = take_watermarks(of_server, of);
+    of_server.seen = World::snapshot();  // after the watermarks
+    of_tables = {of_tables.watermark, of_server.taken, of_server.times_set_back, of_server.seen};
+    own_samples& own = samples_of(of);
+    own.recent[own.taken++ % std::size(own.recent)] = of_tables;
+    World::with_lock([&] { World::watermarks().samples.keep(of_server); });
+    return of_tables;
   }
 
   // Keeps the bound of a transaction that is being prepared, while its announcement is live. It is the exact bound, so
@@ -124,9 +204,9 @@ struct session {
     stamps.reset();
   }
 
-  // Calls `use(announcement, slot)` for each live announcement whose bound is below `limit`, which `use` may lower.
+  // Calls `use(announcement, slot)` for each live announcement whose bound is below `limit`.
   template <class Use>
-  static void each_announcement(const stamp& limit, Use use) {
+  static void each_announcement(stamp limit, Use use) {
     World::with_transactions_locked([&] {
       for (int slot = 0; slot < World::slots(); ++slot) {
         const announcement announced = World::announced(slot).load(std::memory_order_relaxed);
@@ -138,25 +218,44 @@ struct session {
   sequence<World> stamps;
 
  private:
-  // Takes a stamp, and the watermark: below it no row appears that is not visible to each snapshot taken from then on.
-  void take_watermark(sample& to) {
+  // Takes a stamp and the server's watermark, below which no row appears that is not visible to each snapshot taken from
+  // then on. Returns the watermark of the tables.
+  stamp take_watermarks(sample& of_server, const tables& of) {
     stamps.start();
-    to.taken = stamps.take(World::clock());
+    of_server.taken = stamps.take(World::clock());
     World::fence();
-    stamp lowest = to.taken;
-    each_announcement(lowest, [&](announcement announced, int) { lowest = bound_of(announced); });
-    // After the announcements, so that a transaction that is prepared meanwhile is found in one of the two.
-    World::read_prepared([&](auto, stamp bound) { lowest = std::min(lowest, bound); });
+    stamp lowest = of_server.taken, lowest_of_tables = of_server.taken;
+    announcer* const announcers = World::announcers();
+    int count = 0;
+    each_announcement(of_server.taken, [&](announcement announced, int slot) {
+      lowest = std::min(lowest, bound_of(announced));
+      announcers[count++] = {slot, announced};
+    });
+    typename World::writers writers(of);
+    for (const announcer& each : std::span{announcers, static_cast<std::size_t>(count)}) {
+      if (bound_of(each.announced) < lowest_of_tables && writers.is_one(each.slot, each.announced & tag_mask))
+        lowest_of_tables = bound_of(each.announced);
+    }
+    // After the announcements and the locks, so that a transaction that is prepared meanwhile is found in both places.
+    writers.each_prepared([&](const auto& prepared) {
+      lowest = std::min(lowest, prepared.bound);
+      if (prepared.is_writer) lowest_of_tables = std::min(lowest_of_tables, prepared.bound);
+    });
     World::with_lock([&] {
       // What was taken before the sequence was set back raises no watermark that is taken after it.
-      if (World::server().times_set_back.load(std::memory_order_relaxed) != to.times_set_back) return;
-      server_watermarks& watermarks = World::watermarks();
+      if (World::server().times_set_back.load(std::memory_order_relaxed) != of_server.times_set_back) return;
+      server_watermarks& shared = World::watermarks();
+      if (shared.times_set_back != of_server.times_set_back) {
+        shared.times_set_back = of_server.times_set_back;
+        shared.highest = {};
+        shared.tables.count = 0;
+      }
       // A bound can be less than an earlier watermark, because it is computed some time before it is announced.
-      if (watermarks.times_set_back == to.times_set_back) lowest = std::max(lowest, watermarks.highest);
-      watermarks.times_set_back = to.times_set_back;
-      watermarks.highest = lowest;
+      shared.highest = lowest = std::max(lowest, shared.highest);
+      lowest_of_tables = shared.tables.raise(of, lowest_of_tables, lowest);
     });
-    to.watermark = lowest;
+    of_server.watermark = lowest;
+    return lowest_of_tables;
   }
 
   // Announces the transaction before its first stamp; in recovery before each stamp, because the end of recovery may
@@ -164,7 +263,7 @@ struct session {
   [[gnu::cold, gnu::noinline]] stamp first(stamp now) {
     World::enter();
     // The session that has saved a window takes a sample, so that readers find one from each window.
-    if (stamps.has_saved() && World::takes_samples()) take_sample();
+    if (stamps.has_saved() && World::takes_samples()) take_sample(World::database());
     const bool in_recovery = World::in_recovery();
     stamps.start();
     stamps.keep_file(now);
@@ -207,9 +306,30 @@ struct session {
   std::uint32_t stamped_transaction = 0;    // the transaction whose next stamp needs no preparation, or 0
   std::uint32_t announced_transaction = 0;  // the last transaction that announced its stamps
   stamp lowest_safe{};                      // lowest_safe_stamp() of announced_transaction
-  sample recent_samples[4]{};               // of this session, because others can keep the shared ones of a period
-  unsigned sample_count = 0;
-  sample last_answer{};
+
+  // Samples of some tables, which are of this session alone.
+  struct own_samples {
+    tables of;
+    sample recent[4]{};
+    unsigned taken = 0;
+    std::uint64_t used = 0;  // the higher, the later
+    sample last_answer{};
+  };
+
+  // In place of those that were not used for the longest time, if there are none yet.
+  own_samples& samples_of(const tables& of) {
+    own_samples* found = &samples[0];
+    for (own_samples& each : samples) {
+      if (each.used != 0 && each.of == of) return found = &each, each.used = ++uses, each;
+      if (each.used < found->used) found = &each;
+    }
+    *found = {of};
+    found->used = ++uses;
+    return *found;
+  }
+
+  own_samples samples[16]{};
+  std::uint64_t uses = 0;
 };
 
 }  // namespace comb

@@ -47,6 +47,14 @@ void server_world::enter() {
   try_attach();
 }
 
+announcer* server_world::announcers() {
+  static announcer* memory = nullptr;
+  if (memory == nullptr)
+    memory = static_cast<announcer*>(
+        MemoryContextAlloc(TopMemoryContext, sizeof(announcer) * static_cast<std::size_t>(slots())));
+  return memory;
+}
+
 void server_world::warn_of_set_back(stamp last, stamp now) {
   ereport(
       WARNING, errcode(ERRCODE_WARNING),

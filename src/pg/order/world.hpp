@@ -10,8 +10,8 @@
 #include "comb/watermark.hpp"
 #include "delay.hpp"
 #include "postgres.hpp"
-#include "prepared.hpp"
 #include "snapshots.hpp"
+#include "writers.hpp"
 
 namespace comb::pg {
 
@@ -90,7 +90,8 @@ struct server_world {
   // transaction as well. Readers miss nothing.
   static int running_tag(int slot) {
     const PGPROC* process = GetPGProcByNumber(slot);
-    Assert(process == MyProc || LWLockHeldByMe(ProcArrayLock));
+    Assert(process == MyProc || LWLockHeldByMe(ProcArrayLock) ||
+           LWLockHeldByMe(const_cast<LWLock*>(&process->fpInfoLock)));
     const LocalTransactionId running = locked_transaction(process);
     if (running == InvalidLocalTransactionId) return -1;
     return static_cast<int>((running + static_cast<std::uint32_t>(process_id(process)) * 40503) & tag_mask);
@@ -102,12 +103,10 @@ struct server_world {
     random_delay();
   }
 
-  template <class F>
-  static void read_prepared(F use) {
-    random_delay();
-    pg::read_prepared(use);
-    random_delay();
-  }
+  using tables = table_set;
+  using writers = table_writers;
+  static table_set database() { return table_set::of_database(); }
+  static announcer* announcers();
 
   static void warn_of_set_back(stamp last, stamp now);
   static void warn_of_clock(stamp last, stamp now);
@@ -127,9 +126,10 @@ static_assert(offsetof(shared_sequence, last) == 0 && offsetof(shared_sequence, 
               offsetof(shared_sequence, save_tried) == 32 && offsetof(shared_sequence, times_set_back) == 40 &&
               sizeof(shared_sequence) == 128);
 static_assert(offsetof(server_watermarks, highest) == 0 && offsetof(server_watermarks, times_set_back) == 8 &&
-              offsetof(server_watermarks, samples) == 16 && sizeof(server_samples) == 5760);
+              offsetof(server_watermarks, samples) == 16 && sizeof(server_samples) == 5760 &&
+              offsetof(server_watermarks, tables) == 5776 && sizeof(table_watermarks) == 4104);
 static_assert(offsetof(shared_memory, sequence) == 0 && offsetof(shared_memory, lock) == 128 &&
-              offsetof(shared_memory, watermarks) == 256 && offsetof(shared_memory, slots) == 6144);
+              offsetof(shared_memory, watermarks) == 256 && offsetof(shared_memory, slots) == 10240);
 
 // Where it is for this process: null until try_attach().
 inline constinit shared_memory* attached = nullptr;

@@ -3,7 +3,7 @@
 // A call uses the snapshot of the query that contains it. But its result can be used in a query around that one, with
 // an older snapshot: functions that are VOLATILE take newer snapshots than the query that calls them. So an answer is
 // right for the oldest snapshot of all queries that run around the call. Each of these queries keeps the answer, so all
-// calls in it get the same one: for each row, in functions, and between two fetches of a cursor.
+// calls in it for the same tables get the same one: for each row, in functions, and between two fetches of a cursor.
 //
 // A query runs while the executor starts it, fetches from it or finishes it. Hooks around these three calls keep a list
 // of the queries that run. Its entries are on the stack of the process, so an error takes them off, too. A cursor
@@ -14,6 +14,10 @@
 // that of an answer before, it could miss rows: that is an error.
 #include "statement.hpp"
 
+#include <algorithm>
+#include <iterator>
+#include <optional>
+
 #include "order/snapshots.hpp"
 #include "order/world.hpp"
 #include "postgres.hpp"
@@ -22,8 +26,9 @@ namespace comb::pg {
 
 namespace {
 
-// A watermark, and a snapshot that it is right for.
+// A watermark of some tables, and a snapshot that it is right for.
 struct answer {
+  table_set of;
   reach sees;
   stamp watermark;
 };
@@ -31,8 +36,7 @@ struct answer {
 struct running_query {
   running_query* around;
   const QueryDesc* query;
-  bool is_answered;
-  stamp watermark;
+  std::optional<answer> last;  // so that calls for each row find it at once
 };
 
 running_query* newest_query = nullptr;
@@ -63,16 +67,16 @@ MemoryContext memory_of(const running_query& running) {
   return state != nullptr ? state->es_query_cxt : nullptr;
 }
 
-const answer* find_kept(const running_query& running) {
+const answer* find_kept(const running_query& running, const table_set& of) {
   for (const kept_answer* each = kept_answers; each != nullptr; each = each->next)
-    if (each->query == memory_of(running)) return &each->given;
+    if (each->query == memory_of(running) && each->given.of == of) return &each->given;
   return nullptr;
 }
 
 void keep(const running_query& running, const answer& given) {
   const MemoryContext memory = memory_of(running);
   if (memory == nullptr) return;
-  Assert(find_kept(running) == nullptr);
+  Assert(find_kept(running, given.of) == nullptr);
   auto* kept = static_cast<kept_answer*>(MemoryContextAlloc(memory, sizeof(kept_answer)));
   *kept = {kept_answers, &kept_answers, memory, given, {forget, kept, nullptr}};
   if (kept->next != nullptr) kept->next->link = &kept->next;
@@ -171,38 +175,41 @@ struct {
       errhint("%s", hint));
 }
 
-answer find_answer(const reach& sees) {
+answer find_answer(const table_set& of, const reach& sees) {
   const LocalTransactionId transaction = server_world::transaction();
   if (newest_answer.transaction != transaction || is_older(newest_answer.sees, sees))
     newest_answer = {transaction, sees};
-  return {sees, this_session.watermark_for(extent_of(sees))};
+  return {of, sees, this_session.watermark_for(extent_of(sees), of)};
 }
 
 // The answer to calls outside of the queries that are known, which have nothing that could keep it. A command has one
-// for each snapshot.
-answer answer_of_command(const reach& sees) {
+// for each snapshot and some sets of tables.
+answer answer_of_command(const table_set& of, const reach& sees) {
   static struct {
     moment asked;
-    answer given{};
+    unsigned count = 0;
+    answer given[4];
   } last;
-  if (last.asked != present() || last.given.sees != sees) last = {present(), find_answer(sees)};
-  return last.given;
+  if (last.asked != present()) last.asked = present(), last.count = 0;
+  for (unsigned i = 0; i < std::min<unsigned>(last.count, std::size(last.given)); ++i)
+    if (last.given[i].of == of && last.given[i].sees == sees) return last.given[i];
+  return last.given[last.count++ % std::size(last.given)] = find_answer(of, sees);
 }
 
 // The answer to a call in the newest query, which is kept there, and in the queries around it that have none.
 //
 // If one of these has an answer, a call within it gets the same. That of a cursor that was fetched from before can be
 // too new for a query that reads the cursor in a function. Then no answer is right for both.
-answer answer_in_queries() {
+answer answer_in_queries(const table_set& of) {
   const running_query* holder = newest_query;
   const answer* kept = nullptr;
-  while (holder != nullptr && (kept = find_kept(*holder)) == nullptr) holder = holder->around;
+  while (holder != nullptr && (kept = find_kept(*holder, of)) == nullptr) holder = holder->around;
   if (kept != nullptr && is_older(oldest_of(holder), kept->sees))
     refuse("Declare the cursor before the query that reads it in a function.");
 
   const reach oldest = oldest_of(newest_query);
   const bool is_right = kept != nullptr && !is_older(oldest, kept->sees);
-  const answer given = is_right ? *kept : may_be_in_unseen_query() ? answer_of_command(oldest) : find_answer(oldest);
+  const answer given = is_right ? *kept : may_be_in_unseen_query() ? answer_of_command(of, oldest) : find_answer(of, oldest);
   for (const running_query* each = newest_query; each != holder; each = each->around) keep(*each, given);
   return given;
 }
@@ -220,7 +227,7 @@ bool counts(const QueryDesc* query) { return query->snapshot != nullptr && !IsPa
 template <class Call>
 void run(const QueryDesc* query, Call call) {
   if (!counts(query)) return call();
-  running_query running = {newest_query, query, false, {}};
+  running_query running = {newest_query, query, {}};
   newest_query = &running;
   PG_TRY();
   { call(); }
@@ -262,14 +269,12 @@ bool is_in_command_alone() {
 
 }  // namespace
 
-stamp statement_watermark() {
+stamp statement_watermark(const table_set& of) {
   Assert(ActiveSnapshotSet() && !IsParallelWorker());
-  if (newest_query == nullptr) return answer_of_command(reach_outside_queries()).watermark;
-  if (!newest_query->is_answered) {
-    newest_query->watermark = answer_in_queries().watermark;
-    newest_query->is_answered = true;
-  }
-  return newest_query->watermark;
+  if (newest_query == nullptr) return answer_of_command(of, reach_outside_queries()).watermark;
+  std::optional<answer>& last = newest_query->last;
+  if (!last || last->of != of) last = answer_in_queries(of);
+  return last->watermark;
 }
 
 void init_statement() {

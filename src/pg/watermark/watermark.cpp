@@ -2,6 +2,7 @@
 // comb/watermark.hpp and comb/samples.hpp describe how the watermark is found, statement.cpp for which snapshot.
 #include "watermark.hpp"
 
+#include <algorithm>
 #include <string_view>
 
 #include "comb/hot.hpp"
@@ -36,11 +37,43 @@ void check_place(const char* function) {
             errhint("Write (SELECT %s()), which Citus evaluates on the coordinator.", function));
 }
 
-stamp watermark_of_statement(const char* function) {
+void check_table(Oid table) {
+  const char kind = get_rel_relkind(table);
+  if (kind == RELKIND_RELATION || kind == RELKIND_PARTITIONED_TABLE) return;
+  if (kind == '\0')
+    ereport(ERROR, errcode(ERRCODE_UNDEFINED_TABLE), errmsg("table with OID %u does not exist", table));
+  ereport(ERROR, errcode(ERRCODE_WRONG_OBJECT_TYPE), errmsg("\"%s\" is not a table", get_rel_name(table)),
+          errhint("Name the tables that rows are inserted into."));
+}
+
+table_set tables_of(Datum array) {
+  auto* tables = DatumGetArrayTypePCopy(array);
+  if (array_contains_nulls(tables))
+    ereport(ERROR, errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("a table is null"),
+            errhint("For all tables of the database, name none."));
+  auto* first = reinterpret_cast<Oid*>(ARR_DATA_PTR(tables));
+  auto* end = first + ArrayGetNItems(ARR_NDIM(tables), ARR_DIMS(tables));
+  std::sort(first, end, [](Oid one, Oid other) { return one < other; });
+  end = std::unique(first, end);
+  if (end - first > table_set::max_tables)
+    ereport(ERROR, errcode(ERRCODE_TOO_MANY_ARGUMENTS), errmsg("more than %d tables", table_set::max_tables),
+            errhint("For all tables of the database, name none."));
+  table_set found = table_set::of_database();
+  for (const Oid* each = first; each != end; ++each) check_table(*each), found.add(*each);
+  return found;
+}
+
+table_set tables_arg(FunctionCallInfo fcinfo) {
+  if (!PG_ARGISNULL(0)) return tables_of(PG_GETARG_DATUM(0));
+  ereport(ERROR, errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("the array of tables is null"),
+          errhint("For all tables of the database, name none."));
+}
+
+stamp watermark_of_statement(FunctionCallInfo fcinfo, const char* function) {
   check_recovery();
   check_place(function);
   require_shared_memory(function);
-  return statement_watermark();
+  return statement_watermark(tables_arg(fcinfo));
 }
 
 // The nil uuid if no watermark is known yet.
@@ -61,26 +94,26 @@ void at_prepare(XactEvent event, void*) {
 
 void init_watermark() { RegisterXactCallback(at_prepare, nullptr); }
 
-COMB_FUNCTION(comb_watermark) { return watermark_result(watermark_of_statement("comb_watermark")); }
+COMB_FUNCTION(comb_watermark) { return watermark_result(watermark_of_statement(fcinfo, "comb_watermark")); }
 
-COMB_FUNCTION(hot_watermark) { return hot_watermark_result(watermark_of_statement("hot_watermark")); }
+COMB_FUNCTION(hot_watermark) { return hot_watermark_result(watermark_of_statement(fcinfo, "hot_watermark")); }
 
 // In READ COMMITTED, a statement takes its snapshot after it was planned. So a sample that the planner takes is right
 // for it, and almost as fresh as can be.
 COMB_FUNCTION(comb_watermark_support) {
   auto* request = as<Node>(PG_GETARG_POINTER(0));
-  if (IsA(request, SupportRequestSimplify) && server_world::takes_samples() && try_attach()) this_session.take_sample();
+  if (!IsA(request, SupportRequestSimplify) || !server_world::takes_samples() || !try_attach()) PG_RETURN_DATUM(0);
+  const auto* tables = as<Const>(linitial(as<SupportRequestSimplify>(request)->fcall->args));
+  const bool are_known = IsA(tables, Const) && !tables->constisnull;
+  this_session.take_sample(are_known ? tables_of(tables->constvalue) : table_set::of_database());
   PG_RETURN_DATUM(0);
 }
 
 // A row for each running or prepared transaction that has announced a bound.
 COMB_FUNCTION(comb_watermark_holders) {
-  struct holder {
-    int pid;
-    stamp bound;
-  };
   check_recovery();
   require_shared_memory("comb_watermark_holders");
+  const table_set of = tables_arg(fcinfo);
   InitMaterializedSRF(fcinfo, 0);
   auto* result = as<ReturnSetInfo>(fcinfo->resultinfo);
   const auto add = [result](stamp bound, bool is_prepared, Datum who) {
@@ -89,16 +122,22 @@ COMB_FUNCTION(comb_watermark_holders) {
     tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
   };
 
-  auto* holders = static_cast<holder*>(palloc(sizeof(holder) * static_cast<std::size_t>(server_world::slots())));
+  announcer* const announcers = server_world::announcers();
   int count = 0;
   this_session.each_announcement(max_stamp, [&](announcement announced, int slot) {
-    holders[count++] = {process_id(GetPGProcByNumber(slot)), bound_of(announced)};
+    announcers[count++] = {slot, announced};
   });
-  for (int i = 0; i < count; ++i) add(holders[i].bound, false, Int32GetDatum(holders[i].pid));
+  table_writers writers(of);
+  for (int i = 0; i < count; ++i) {
+    const auto [slot, announced] = announcers[i];
+    if (writers.is_one(slot, announced & tag_mask))
+      add(bound_of(announced), false, Int32GetDatum(process_id(GetPGProcByNumber(slot))));
+  }
 
   SPI_connect();
   const SPITupleTable* prepared = nullptr;
-  server_world::read_prepared([&](TransactionId transaction, stamp bound) {
+  writers.each_prepared([&](const prepared_transaction& holder) {
+    if (!holder.is_writer) return;
     // Read after the locks: a transaction that was committed or rolled back meanwhile has no row.
     if (prepared == nullptr) {
       const int result = SPI_execute("SELECT transaction, gid FROM pg_catalog.pg_prepared_xacts", true, 0);
@@ -110,7 +149,7 @@ COMB_FUNCTION(comb_watermark_holders) {
         bool is_null;
         return SPI_getbinval(prepared->vals[i], prepared->tupdesc, number, &is_null);
       };
-      if (DatumGetTransactionId(column(1)) == transaction) add(bound, true, column(2));
+      if (DatumGetTransactionId(column(1)) == holder.transaction) add(holder.bound, true, column(2));
     }
   });
   SPI_finish();

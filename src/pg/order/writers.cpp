@@ -1,0 +1,124 @@
+#include "writers.hpp"
+
+#include "world.hpp"
+
+namespace comb::pg {
+
+namespace {
+
+// Distinguishes the locks of prepared transactions from user locks of other extensions.
+constexpr std::uint16_t prepared_lock_kind = 0xc03b;
+
+// Appends to some tables their children, or their parents, and the children and parents of these.
+List* add_relatives(List* tables, Oid index, AttrNumber from) {
+  const Relation inherits = table_open(InheritsRelationId, AccessShareLock);
+  for (int i = 0; i < list_length(tables); ++i) {
+    ScanKeyData key;
+    ScanKeyInit(&key, from, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(list_nth_oid(tables, i)));
+    const SysScanDesc scan = systable_beginscan(inherits, index, true, nullptr, 1, &key);
+    while (const HeapTuple row = systable_getnext(scan)) {
+      const auto* pair = reinterpret_cast<Form_pg_inherits>(GETSTRUCT(row));
+      tables = lappend_oid(tables, from == Anum_pg_inherits_inhparent ? pair->inhrelid : pair->inhparent);
+    }
+    systable_endscan(scan);
+  }
+  table_close(inherits, AccessShareLock);
+  return tables;
+}
+
+}  // namespace
+
+bool table_writers::is_one(int slot, std::uint64_t tag) {
+  PGPROC* process = GetPGProcByNumber(slot);
+  if (!is_in_database(process)) return false;
+  if (of.tables() == 0) return true;
+  find_locked();
+  bool found = false;
+  // Locks move from the fast path to the table of locks, and not back.
+  LWLockAcquire(&process->fpInfoLock, LW_SHARED);
+  const bool still_runs = server_world::running_tag(slot) == static_cast<int>(tag);
+  if (still_runs)
+    each_fast_path_lock(process, [&](Oid table, LOCKMASK modes) { found = found || conflicts(table, modes); });
+  LWLockRelease(&process->fpInfoLock);
+  if (!still_runs || found) return found;
+  each_lock(process, [&](const LOCKTAG& tag, LOCKMASK modes) {
+    found = found || (tag.locktag_type == LOCKTAG_RELATION && tag.locktag_field1 == MyDatabaseId &&
+                      conflicts(tag.locktag_field2, modes));
+  });
+  return found;
+}
+
+// A process without a database is one that has not begun, or that counts to be safe.
+bool table_writers::is_in_database(const PGPROC* process) const {
+  return process->databaseId == MyDatabaseId || process->databaseId == InvalidOid;
+}
+
+bool table_writers::conflicts(Oid table, LOCKMASK modes) const {
+  constexpr LOCKMASK conflicting = LOCKBIT_ON(RowExclusiveLock) | LOCKBIT_ON(ShareUpdateExclusiveLock) |
+                                   LOCKBIT_ON(ShareRowExclusiveLock) | LOCKBIT_ON(ExclusiveLock) |
+                                   LOCKBIT_ON(AccessExclusiveLock);
+  return (modes & conflicting) != 0 && std::binary_search(locked, locked + locked_count, table);
+}
+
+void table_writers::find_locked() {
+  if (locked != nullptr || of.tables() == 0) return;
+  AcceptInvalidationMessages();
+  List* named = NIL;
+  for (std::size_t i = 0; i < of.tables(); ++i) named = lappend_oid(named, of.table(i));
+  List* all = add_relatives(list_copy(named), InheritsParentIndexId, Anum_pg_inherits_inhparent);
+  all = list_concat(all, add_relatives(named, InheritsRelidSeqnoIndexId, Anum_pg_inherits_inhrelid));
+  locked = static_cast<Oid*>(palloc(sizeof(Oid) * static_cast<std::size_t>(list_length(all))));
+  for (const ListCell* each = list_head(all); each != nullptr; each = lnext(all, each))
+    locked[locked_count++] = lfirst_oid(each);
+  std::sort(locked, locked + locked_count, [](Oid one, Oid other) { return one < other; });
+  list_free(all);
+  list_free(named);
+}
+
+void lock_prepared(stamp bound) {
+  Assert(TransactionIdIsValid(GetTopTransactionIdIfAny()));
+  LOCKTAG tag;
+  tag.locktag_field1 = GetTopTransactionIdIfAny();
+  tag.locktag_field2 = static_cast<std::uint32_t>(bound.units >> 32);
+  tag.locktag_field3 = static_cast<std::uint32_t>(bound.units);
+  tag.locktag_field4 = prepared_lock_kind;
+  // Neither SQL commands nor functions of the server take locks of this type.
+  tag.locktag_type = LOCKTAG_USERLOCK;
+  tag.locktag_lockmethodid = USER_LOCKMETHOD;
+  LockAcquire(&tag, ShareLock, false, false);
+}
+
+// Only those locks are read that prepared transactions hold. A session that prepares one passes its locks on before its
+// own announcement ends.
+int table_writers::read_prepared(prepared_transaction*& all) {
+  if (max_prepared_xacts == 0) return 0;
+  all = static_cast<prepared_transaction*>(
+      palloc(sizeof(prepared_transaction) * static_cast<std::size_t>(max_prepared_xacts)));
+  int running = 0, count = 0;
+  LWLockAcquire(ProcArrayLock, LW_SHARED);
+  for (int i = 0; i < max_prepared_xacts; ++i)
+    if (is_running(&PreparedXactProcs[i])) all[running++].holder = &PreparedXactProcs[i];
+  LWLockRelease(ProcArrayLock);
+  if (running == 0) return 0;
+  find_locked();
+  // No other transaction is prepared in the place of one that has ended.
+  LWLockAcquire(TwoPhaseStateLock, LW_SHARED);
+  for (int i = 0; i < running; ++i) {
+    prepared_transaction found{all[i].holder, InvalidTransactionId, {}, of.tables() == 0};
+    each_lock(found.holder, [&](const LOCKTAG& tag, LOCKMASK modes) {
+      if (tag.locktag_type == LOCKTAG_USERLOCK && tag.locktag_lockmethodid == USER_LOCKMETHOD &&
+          tag.locktag_field4 == prepared_lock_kind) {
+        found.transaction = tag.locktag_field1;
+        found.bound = {std::uint64_t{tag.locktag_field2} << 32 | tag.locktag_field3};
+      } else if (tag.locktag_type == LOCKTAG_RELATION && tag.locktag_field1 == MyDatabaseId) {
+        found.is_writer = found.is_writer || conflicts(tag.locktag_field2, modes);
+      }
+    });
+    found.is_writer = found.is_writer && is_in_database(found.holder);
+    if (TransactionIdIsValid(found.transaction)) all[count++] = found;
+  }
+  LWLockRelease(TwoPhaseStateLock);
+  return count;
+}
+
+}  // namespace comb::pg
