@@ -6,6 +6,7 @@
 #include "planner/time_lists.hpp"
 #include "planner/time_statistics.hpp"
 #include "postgres.hpp"
+#include "watermark/first_locks.hpp"
 #include "watermark/statement.hpp"
 #include "watermark/watermark.hpp"
 
@@ -26,6 +27,7 @@ __attribute__((visibility("default"))) void _PG_init() {
   comb::pg::init_time_statistics();
   comb::pg::init_shared_memory();
   comb::pg::init_statement();
+  comb::pg::init_first_locks();
   comb::pg::init_watermark();
   MarkGUCPrefixReserved("comb");  // all settings are defined by now
 }

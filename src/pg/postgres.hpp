@@ -229,6 +229,29 @@ inline table_planning_hook& table_planning = get_relation_info_hook;
 #define PLANNER_ARGUMENTS query, text, cursorOptions, values
 #endif
 
+// The parameters of the hook that checks privileges, and calling `use(table, privileges)` for each that is asked for.
+#if PG_VERSION_NUM >= 160000
+#define PRIVILEGES_PARAMETERS List *tables, List *privileges, bool raise_error
+#define PRIVILEGES_ARGUMENTS tables, privileges, raise_error
+template <class Use>
+void each_privilege(List*, List* privileges, bool, Use use) {
+  for (const ListCell* cell = list_head(privileges); cell != nullptr; cell = lnext(privileges, cell)) {
+    const auto* each = as<RTEPermissionInfo>(lfirst(cell));
+    use(each->relid, each->requiredPerms);
+  }
+}
+#else
+#define PRIVILEGES_PARAMETERS List *tables, bool raise_error
+#define PRIVILEGES_ARGUMENTS tables, raise_error
+template <class Use>
+void each_privilege(List* tables, bool, Use use) {
+  for (const ListCell* cell = list_head(tables); cell != nullptr; cell = lnext(tables, cell)) {
+    const auto* each = as<RangeTblEntry>(lfirst(cell));
+    if (each->rtekind == RTE_RELATION) use(each->relid, each->requiredPerms);
+  }
+}
+#endif
+
 // How many elements the planner expects in an array.
 inline double expected_length([[maybe_unused]] PlannerInfo* root, Node* array) {
 #if PG_VERSION_NUM >= 170000

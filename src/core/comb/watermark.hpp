@@ -70,10 +70,11 @@ inline constexpr announcement tag_mask = units_per_ms - 1;
 inline constexpr announcement no_announcement = ~announcement{0};
 constexpr stamp bound_of(announcement announced) { return {announced & ~tag_mask}; }
 
-// The highest watermarks of tables, as far as they are above the server's. A watermark of tables can otherwise be less
-// than an earlier one: if a transaction announces a bound, and locks a table later.
+// What sessions share about tables whose watermark is above the server's: the highest, because a later one can be less,
+// if a transaction announces a bound and locks the table later; and two samples, for sessions that have none.
 struct table_watermarks {
-  static constexpr std::uint32_t capacity = 256;
+  static constexpr std::uint32_t capacity = 128;
+  static constexpr std::uint64_t between_samples = std::uint64_t{1} << server_samples::finest_bits;
 
   // Takes the server's watermark, and that of some tables as it was found. Returns one that is not less than any before,
   // and keeps it. Without room for it, it is the server's, which is right for all tables.
@@ -94,15 +95,39 @@ struct table_watermarks {
     if (highest == server || count + missing > capacity) return std::max(server, of_all);
     for (const std::uint64_t table : tables_in(of)) {
       entry* known = find(table);
-      if (known == nullptr) *(known = &kept[count++]) = {table, highest};
+      if (known == nullptr) *(known = &kept[count++]) = {table, highest, {}, {}};
       known->highest = std::max(known->highest, highest);
     }
     return highest;
   }
 
+  // Keeps a sample of some tables.
+  template <class Tables>
+  void keep(const Tables& of, const sample& fresh) {
+    for (const std::uint64_t table : tables_in(of)) {
+      entry* known = find(table);
+      if (known == nullptr || fresh.taken - known->newer.taken < between_samples) continue;
+      known->older = known->newer;
+      known->newer = fresh;
+    }
+  }
+
+  // The highest watermark that is right for all of the tables, as a sample that is right for the snapshot.
+  template <class Tables>
+  sample best_for(const Tables& of, extent snapshot, std::uint64_t times_set_back) {
+    sample best{max_stamp, {}, times_set_back, snapshot};
+    for (const std::uint64_t table : tables_in(of)) {
+      sample_choice choice(snapshot, times_set_back);
+      if (const entry* known = find(table)) choice.consider(known->newer), choice.consider(known->older);
+      best.watermark = std::min(best.watermark, choice.best().watermark);
+    }
+    return best;
+  }
+
   struct entry {
     std::uint64_t table;
     stamp highest;
+    sample newer, older;
   };
   std::uint32_t count = 0;
   entry kept[capacity];
@@ -171,7 +196,9 @@ struct session {
     choice.consider_all(own.recent);
     if (choice.best().watermark < newest.watermark) {
       World::with_lock([&] {
-        for (const auto& level : World::watermarks().samples.kept) choice.consider_all(level);
+        server_watermarks& shared = World::watermarks();
+        for (const auto& level : shared.samples.kept) choice.consider_all(level);
+        choice.consider(shared.tables.best_for(of, snapshot, newest.times_set_back));
       });
     }
     if (choice.best().watermark != stamp{}) own.last_answer = choice.best();
@@ -188,7 +215,10 @@ struct session {
     of_tables = {of_tables.watermark, of_server.taken, of_server.times_set_back, of_server.seen};
     own_samples& own = samples_of(of);
     own.recent[own.taken++ % std::size(own.recent)] = of_tables;
-    World::with_lock([&] { World::watermarks().samples.keep(of_server); });
+    World::with_lock([&] {
+      World::watermarks().samples.keep(of_server);
+      World::watermarks().tables.keep(of, of_tables);
+    });
     return of_tables;
   }
 

@@ -127,9 +127,9 @@ static_assert(offsetof(shared_sequence, last) == 0 && offsetof(shared_sequence, 
               sizeof(shared_sequence) == 128);
 static_assert(offsetof(server_watermarks, highest) == 0 && offsetof(server_watermarks, times_set_back) == 8 &&
               offsetof(server_watermarks, samples) == 16 && sizeof(server_samples) == 5760 &&
-              offsetof(server_watermarks, tables) == 5776 && sizeof(table_watermarks) == 4104);
+              offsetof(server_watermarks, tables) == 5776 && sizeof(table_watermarks) == 12296);
 static_assert(offsetof(shared_memory, sequence) == 0 && offsetof(shared_memory, lock) == 128 &&
-              offsetof(shared_memory, watermarks) == 256 && offsetof(shared_memory, slots) == 10240);
+              offsetof(shared_memory, watermarks) == 256 && offsetof(shared_memory, slots) == 18432);
 
 // Where it is for this process: null until try_attach().
 inline constinit shared_memory* attached = nullptr;

@@ -28,6 +28,10 @@ List* add_relatives(List* tables, Oid index, AttrNumber from) {
 
 }  // namespace
 
+List* with_ancestors(List* tables) {
+  return add_relatives(tables, InheritsRelidSeqnoIndexId, Anum_pg_inherits_inhrelid);
+}
+
 bool table_writers::is_one(int slot, std::uint64_t tag) {
   PGPROC* process = GetPGProcByNumber(slot);
   if (!is_in_database(process)) return false;
@@ -66,7 +70,7 @@ void table_writers::find_locked() {
   List* named = NIL;
   for (std::size_t i = 0; i < of.tables(); ++i) named = lappend_oid(named, of.table(i));
   List* all = add_relatives(list_copy(named), InheritsParentIndexId, Anum_pg_inherits_inhparent);
-  all = list_concat(all, add_relatives(named, InheritsRelidSeqnoIndexId, Anum_pg_inherits_inhrelid));
+  all = list_concat(all, named = with_ancestors(named));
   locked = static_cast<Oid*>(palloc(sizeof(Oid) * static_cast<std::size_t>(list_length(all))));
   for (const ListCell* each = list_head(all); each != nullptr; each = lnext(all, each))
     locked[locked_count++] = lfirst_oid(each);

@@ -79,6 +79,9 @@ class table_writers {
   std::size_t locked_count = 0;
 };
 
+// Appends to some tables their ancestors.
+List* with_ancestors(List* tables);
+
 // Keeps the bound of the running transaction, which is being prepared.
 void lock_prepared(stamp bound);
 

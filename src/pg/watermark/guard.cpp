@@ -1,12 +1,12 @@
-// comb_guard() and hot_guard(): trigger functions that refuse a row which readers up to a watermark could miss, because
-// its id was not made in the transaction that inserts it.
+// comb_guard() and hot_guard(): trigger functions that refuse a row which readers up to a watermark of the table could
+// miss, because its id was not made in the transaction that inserts it, after the transaction had locked the table.
 //
 //   CREATE TRIGGER events_guard AFTER INSERT OR UPDATE ON events
 //   FOR EACH ROW EXECUTE FUNCTION comb_guard('id', '1 second');
 //
-// No watermark passes a transaction's lowest_safe_stamp() before its rows are visible. So readers find those of its
-// rows whose ids are from that stamp on. Readers that stay behind their watermark by the lateness also find rows whose
-// ids are earlier than that stamp by at most the lateness.
+// No watermark that counts the transaction passes its lowest_safe_stamp() before its rows are visible, and none that
+// does not count it is above the stamp at its first lock. So readers find those of its rows whose ids are above both.
+// Readers that stay behind their watermark by the lateness also find rows whose ids are earlier by at most the lateness.
 //
 // A reader finds a row whose id is far ahead of the clock only when the clock gets there. Such an id comes from another
 // generator, as random UUIDs do, so it is refused as well.
@@ -16,6 +16,7 @@
 #include "comb/hot.hpp"
 #include "comb/timestamp.hpp"
 #include "datum.hpp"
+#include "first_locks.hpp"
 #include "order/sequence.hpp"
 #include "order/shared_memory.hpp"
 #include "postgres.hpp"
@@ -39,18 +40,28 @@ std::uint64_t lateness_units(const Interval* lateness) {
   return stamp_from_time(from_unix_micros(days * USECS_PER_DAY + rest)).units;
 }
 
-// The lateness that is the trigger's second argument, or 0. It is read once for each statement.
-std::uint64_t trigger_lateness(FunctionCallInfo fcinfo, const TriggerData& call) {
+// The lateness that is the trigger's second argument, or 0.
+std::uint64_t trigger_lateness(const TriggerData& call) {
   if (call.tg_trigger->tgnargs < 2) return 0;
+  const Datum interval = DirectFunctionCall3(interval_in, CStringGetDatum(call.tg_trigger->tgargs[1]),
+                                             ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
+  return lateness_units(DatumGetIntervalP(interval));
+}
+
+// What is the same for all rows of a statement.
+struct limits {
+  std::uint64_t lateness;
+  stamp at_first_lock;
+};
+
+const limits& limits_of(FunctionCallInfo fcinfo, const TriggerData& call) {
   void*& kept = fcinfo->flinfo->fn_extra;
   if (kept == nullptr) {
-    const Datum interval = DirectFunctionCall3(interval_in, CStringGetDatum(call.tg_trigger->tgargs[1]),
-                                               ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
-    const std::uint64_t units = lateness_units(DatumGetIntervalP(interval));
-    kept = MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, sizeof units);
-    *as<std::uint64_t>(kept) = units;
+    const limits found = {trigger_lateness(call), stamp_at_first_lock(RelationGetRelid(call.tg_relation))};
+    kept = MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, sizeof found);
+    *as<limits>(kept) = found;
   }
-  return *as<std::uint64_t>(kept);
+  return *as<limits>(kept);
 }
 
 // What differs between the ids of comb_uuid() and comb_uuid_v7(), and those of hot_uuid().
@@ -68,11 +79,8 @@ constexpr kind comb_ids = {"comb_guard",
 constexpr kind hot_ids = {"hot_guard", "hot_boundary(hot_timestamp((SELECT hot_watermark())) - interval '1 second')",
                           [](stamp from) { return hot_uuid_from_stamp(from, 0, 0); }, hot_timestamp};
 
-// Whether the sequence was set back since the transaction took its first stamp.
-bool was_set_back() { return server_world::server().last.load(std::memory_order_relaxed) < lowest_safe_stamp(); }
-
 [[noreturn]] void refuse(const TriggerData& call, int column, const uuid& id, const kind& of, stamp bound,
-                         bool is_late) {
+                         bool is_late, bool was_set_back = false) {
   const char* text = DatumGetCString(DirectFunctionCall1(uuid_out, uuid_result(id)));
   const char* table = RelationGetRelationName(call.tg_relation);
   const char* time = time_text(of.time_in(id));
@@ -84,21 +92,21 @@ bool was_set_back() { return server_world::server().last.load(std::memory_order_
   ereport(ERROR, errcode(ERRCODE_CHECK_VIOLATION), errtablecol(call.tg_relation, column),
           errmsg("id %s is too late for readers of table \"%s\"", text, table),
           errdetail("It is of %s, and this transaction can insert ids from %s on.", time, time_text(bound)),
-          was_set_back()
+          was_set_back
               ? errhint("The sequence of ids was set back while the transaction ran. Run the transaction again.")
               : errhint("Let the default of the column make the id. To let ids be late, call %s('%s', '1 second') in "
                         "the trigger, and read below %s.",
                         of.guard, call.tg_trigger->tgargs[0], of.late_watermark));
 }
 
-void check(const TriggerData& call, int column, const uuid& id, std::uint64_t lateness, const kind& of) {
-  const stamp from = lowest_safe_stamp();
-  const stamp lowest{from.units - std::min(from.units, lateness)};
-  if (id < of.lowest_id(lowest)) refuse(call, column, id, of, lowest, true);
+void check(const TriggerData& call, int column, const uuid& id, const limits& let, const kind& of) {
+  const stamp from = std::max(lowest_safe_stamp(), let.at_first_lock + 1);
+  const stamp lowest{from.units - std::min(from.units, let.lateness)};
+  const stamp last = server_world::server().last.load(std::memory_order_relaxed);
+  if (id < of.lowest_id(lowest)) refuse(call, column, id, of, lowest, true, last + 1 < from);
   if (id < of.lowest_id(from + units_per_day)) [[likely]]
     return;
   // A transaction can last for days, and the sequence can be ahead of the clock.
-  const stamp last = server_world::server().last.load(std::memory_order_relaxed);
   const stamp highest = std::max({from, last, clock_stamp()}) + units_per_day;
   if (id >= of.lowest_id(highest)) refuse(call, column, id, of, highest, false);
 }
@@ -106,8 +114,8 @@ void check(const TriggerData& call, int column, const uuid& id, std::uint64_t la
 Datum guard(FunctionCallInfo fcinfo, const kind& of) {
   const TriggerData& call = row_trigger(fcinfo, of.guard, TRIGGER_EVENT_AFTER);
   const int column = uuid_column(call, of.guard, "'name of a uuid column' [, 'lateness']", 2);
-  const std::uint64_t lateness = trigger_lateness(fcinfo, call);
   require_shared_memory(of.guard);
+  const limits& let = limits_of(fcinfo, call);
 
   bool is_null;
   TupleDesc columns = call.tg_relation->rd_att;
@@ -118,7 +126,7 @@ Datum guard(FunctionCallInfo fcinfo, const kind& of) {
     const Datum before = heap_getattr(call.tg_trigtuple, column, columns, &is_null);
     if (!is_null && to_uuid(before) == id) return Datum{0};
   }
-  check(call, column, id, lateness, of);
+  check(call, column, id, let, of);
   return Datum{0};
 }
 
