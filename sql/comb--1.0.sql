@@ -124,25 +124,32 @@ AS 'MODULE_PATHNAME', 'comb_advance';
 REVOKE ALL ON FUNCTION comb_advance(uuid) FROM PUBLIC;
 COMMENT ON FUNCTION comb_advance(uuid) IS 'raise the sequence of ids past an id of another server';
 
--- The watermark of the statement that calls it: an id below which no row appears later that the statement does not see.
--- This holds for rows whose ids comb_uuid(), comb_uuid_v7() or hot_uuid(shard) made on this server, in the transaction
--- that inserted the row. So a reader misses no row if it repeats one statement, and keeps only the last id that it has
--- read:
+-- The watermark of the statement that calls it: an id below which no row of some tables appears later that the
+-- statement does not see. This holds for rows whose ids comb_uuid(), comb_uuid_v7() or hot_uuid(shard) made on this
+-- server, in the transaction that inserted the row, after it had first locked the table, as the DEFAULT of a column
+-- does. So a reader misses no row if it repeats one statement, and keeps only the last id that it has read:
 --
---   SELECT * FROM events WHERE id > $last AND id < (SELECT comb_watermark()) ORDER BY id LIMIT 1000;
+--   SELECT * FROM events WHERE id > $last AND id < (SELECT comb_watermark('events')) ORDER BY id LIMIT 1000;
 --
--- All calls of a statement return the same id, also in functions that the statement calls. It is the nil uuid if no
--- watermark is known yet that is right for the statement's snapshot, as in an old transaction of REPEATABLE READ. A
--- later statement of the same session gets no lower id, unless comb_reset() or a wrong clock set the sequence back;
--- one of another session may. With (SELECT ...), the plan can be parallel, and Citus evaluates the call where the
--- transactions are.
+-- It waits for open transactions that have made an id and hold a lock that conflicts with SHARE on one of the tables,
+-- its partitions and children, or its ancestors. Without tables, it waits for all transactions of the database that
+-- have made an id, and holds for ids that were made before their table was locked, and for all tables. A statement that
+-- reads several tables up to one place names all of them.
+--
+-- All calls of a statement with the same tables return the same id, also in functions that the statement calls. It is
+-- the nil uuid if no watermark is known yet that is right for the statement's snapshot, as in an old transaction of
+-- REPEATABLE READ. A later statement of the same session gets no lower id for the same tables, unless comb_reset() or a
+-- wrong clock set the sequence back; one of another session may. With (SELECT ...), the plan can be parallel, and Citus
+-- evaluates the call where the transactions are.
 --
 -- comb_watermark() is for keys of comb_uuid() and comb_uuid_v7(); the latter can be read a millisecond later.
 -- hot_watermark() is for keys of hot_uuid(shard), of all shards.
 --
--- Error 55000 on a standby. Error 53200 if no shared memory is left. Error 25000 in a parallel worker, which a function
--- that is wrongly declared PARALLEL SAFE can reach. Error 0A000 on a connection of Citus to the server of a shard.
--- Error 25000 if a query starts whose snapshot is older than that of a watermark that a function has returned for it.
+-- Error 22004 for a table that is NULL, 42P01 for one that does not exist, 42809 for what is not a table or a
+-- partitioned table, and 54023 for more than 16 tables. Error 55000 on a standby. Error 53200 if no shared memory is
+-- left. Error 25000 in a parallel worker, which a function that is wrongly declared PARALLEL SAFE can reach. Error
+-- 0A000 on a connection of Citus to the server of a shard. Error 25000 if a query starts whose snapshot is older than
+-- that of a watermark that a function has returned for it.
 
 CREATE FUNCTION comb_watermark_support(internal) RETURNS internal
 LANGUAGE C VOLATILE STRICT PARALLEL SAFE
@@ -159,17 +166,40 @@ LANGUAGE C STABLE PARALLEL RESTRICTED SUPPORT comb_watermark_support
 AS 'MODULE_PATHNAME', 'hot_watermark';
 COMMENT ON FUNCTION hot_watermark(regclass[]) IS 'uuid of hot_uuid below which the statement sees all rows';
 
--- What the watermark waits for: a row for each transaction that has made an id and has not ended. The oldest of them
--- holds the watermark back. Errors 55000 and 53200 as above.
+-- What the watermark of the same tables waits for: a row for each such transaction. The oldest of them holds the
+-- watermark back. Errors 22004, 42P01, 42809, 54023, 55000 and 53200 as above.
 --   pid       the process that runs the transaction; NULL for a prepared transaction
 --   since     the time of the transaction's first id, rounded down to the millisecond
 --   prepared  the name of a prepared transaction; NULL for others
 
-CREATE FUNCTION comb_watermark_holders(VARIADIC tables regclass[] DEFAULT '{}',
-  OUT pid int, OUT since timestamptz, OUT prepared text) RETURNS SETOF record
+CREATE FUNCTION comb_watermark_holders(
+  VARIADIC tables regclass[] DEFAULT '{}', OUT pid int, OUT since timestamptz, OUT prepared text) RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 10
 AS 'MODULE_PATHNAME', 'comb_watermark_holders';
 COMMENT ON FUNCTION comb_watermark_holders(regclass[]) IS 'transactions that hold the watermark back';
+
+-- Waits until the tables may have rows from a place on, at most as long as the timeout, and returns the next place. A
+-- place is a watermark of the tables; NULL is the nil uuid, which is below all rows. The rows from the place up to, but
+-- not including, the next place are then complete:
+--
+--   CALL comb_wait($place, '30 seconds', 'events');
+--   SELECT * FROM events WHERE id >= $place AND id < $next ORDER BY id;
+--
+-- The next place is never below the given one, and is the same if the watermark did not pass it in time. The procedure
+-- holds no snapshot and no lock while it waits. Without tables, it waits for rows of any table of the database.
+--
+-- Error 25001 in a transaction block, which it would hold open. Error 22004 for a timeout that is NULL, and 22023 for
+-- one that is negative. Errors 22004, 42P01, 42809, 54023, 55000 and 53200 as for the watermark.
+
+CREATE PROCEDURE comb_wait(INOUT place uuid, timeout interval, VARIADIC tables regclass[] DEFAULT '{}')
+LANGUAGE C
+AS 'MODULE_PATHNAME', 'comb_wait';
+COMMENT ON PROCEDURE comb_wait(uuid, interval, regclass[]) IS 'wait for rows from a watermark on';
+
+CREATE PROCEDURE hot_wait(INOUT place uuid, timeout interval, VARIADIC tables regclass[] DEFAULT '{}')
+LANGUAGE C
+AS 'MODULE_PATHNAME', 'hot_wait';
+COMMENT ON PROCEDURE hot_wait(uuid, interval, regclass[]) IS 'wait for rows from a watermark of hot_uuid on';
 
 -- A trigger function that sets a column to a new id of comb_uuid() whenever a row is inserted or updated. Rows that
 -- changed are then found by that column, up to comb_watermark(). The trigger must be BEFORE INSERT OR UPDATE, FOR EACH

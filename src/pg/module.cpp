@@ -1,13 +1,14 @@
 // What PostgreSQL calls when it loads the library.
 #include "order/shared_memory.hpp"
+#include "order/written_tables.hpp"
 #include "planner/estimates.hpp"
 #include "planner/function.hpp"
 #include "planner/index_timestamps.hpp"
 #include "planner/time_lists.hpp"
 #include "planner/time_statistics.hpp"
 #include "postgres.hpp"
-#include "watermark/first_locks.hpp"
 #include "watermark/statement.hpp"
+#include "watermark/wait.hpp"
 #include "watermark/watermark.hpp"
 
 extern "C" {
@@ -27,7 +28,8 @@ __attribute__((visibility("default"))) void _PG_init() {
   comb::pg::init_time_statistics();
   comb::pg::init_shared_memory();
   comb::pg::init_statement();
-  comb::pg::init_first_locks();
+  comb::pg::init_written_tables();
+  comb::pg::init_wait();
   comb::pg::init_watermark();
   MarkGUCPrefixReserved("comb");  // all settings are defined by now
 }

@@ -63,6 +63,7 @@ extern "C" {
 #include <replication/walsender.h>
 #include <rewrite/rewriteHandler.h>
 #include <storage/ipc.h>
+#include <storage/latch.h>
 #include <storage/lmgr.h>
 #include <storage/lock.h>
 #include <storage/lwlock.h>
@@ -83,6 +84,7 @@ extern "C" {
 #include <utils/portal.h>
 #include <utils/rangetypes.h>
 #include <utils/rel.h>
+#include <utils/resowner.h>
 #include <utils/rls.h>
 #include <utils/selfuncs.h>
 #include <utils/snapmgr.h>
@@ -137,6 +139,15 @@ inline void name_lock(LWLock* lock, bool is_new, const char* name) {
 #else
   if (is_new) lock->tranche = static_cast<uint16>(LWLockNewTrancheId());
   LWLockRegisterTranche(lock->tranche, name);
+#endif
+}
+
+// Before PostgreSQL 17, all waits of extensions have one name in pg_stat_activity.
+inline uint32 new_wait_event([[maybe_unused]] const char* name) {
+#if PG_VERSION_NUM >= 170000
+  return WaitEventExtensionNew(name);
+#else
+  return PG_WAIT_EXTENSION;
 #endif
 }
 

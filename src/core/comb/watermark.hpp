@@ -155,6 +155,14 @@ struct server_watermarks {
   table_watermarks tables;
 };
 
+// A watermark, and the slot of the transaction that holds it back.
+inline constexpr int held_by_none = -1;
+inline constexpr int held_by_prepared = -2;
+struct found_watermark {
+  stamp watermark;
+  int holder;
+};
+
 // A transaction that has announced.
 struct announcer {
   int slot;
@@ -210,7 +218,7 @@ struct session {
   sample take_sample(const tables& of) {
     sample of_server, of_tables;
     of_server.times_set_back = World::server().times_set_back.load();
-    of_tables.watermark = take_watermarks(of_server, of);
+    of_tables.watermark = take_watermarks(of_server, of).watermark;
     of_server.seen = World::snapshot();  // after the watermarks
     of_tables = {of_tables.watermark, of_server.taken, of_server.times_set_back, of_server.seen};
     own_samples& own = samples_of(of);
@@ -220,6 +228,21 @@ struct session {
       World::watermarks().tables.keep(of, of_tables);
     });
     return of_tables;
+  }
+
+  // The watermark of some tables for snapshots that are taken from now on, and who holds it back.
+  found_watermark take_watermark(const tables& of) {
+    sample of_server;
+    of_server.times_set_back = World::server().times_set_back.load();
+    return take_watermarks(of_server, of);
+  }
+
+  // The last transaction that has announced. Its number is not 0.
+  std::uint32_t last_announced() const { return announced_transaction; }
+
+  // Before a long transaction that makes no ids. An old announcement with the same tag would count as its own.
+  void announce_nothing() {
+    World::announced(World::slot()).store(no_announcement);
   }
 
   // Keeps the bound of a transaction that is being prepared, while its announcement is live. It is the exact bound, so
@@ -250,11 +273,15 @@ struct session {
  private:
   // Takes a stamp and the server's watermark, below which no row appears that is not visible to each snapshot taken from
   // then on. Returns the watermark of the tables.
-  stamp take_watermarks(sample& of_server, const tables& of) {
+  found_watermark take_watermarks(sample& of_server, const tables& of) {
     stamps.start();
     of_server.taken = stamps.take(World::clock());
     World::fence();
-    stamp lowest = of_server.taken, lowest_of_tables = of_server.taken;
+    stamp lowest = of_server.taken;
+    found_watermark found{of_server.taken, held_by_none};
+    const auto hold = [&found](stamp bound, int holder) {
+      if (bound < found.watermark) found = {bound, holder};
+    };
     announcer* const announcers = World::announcers();
     int count = 0;
     each_announcement(of_server.taken, [&](announcement announced, int slot) {
@@ -263,13 +290,13 @@ struct session {
     });
     typename World::writers writers(of);
     for (const announcer& each : std::span{announcers, static_cast<std::size_t>(count)}) {
-      if (bound_of(each.announced) < lowest_of_tables && writers.is_one(each.slot, each.announced & tag_mask))
-        lowest_of_tables = bound_of(each.announced);
+      if (bound_of(each.announced) < found.watermark && writers.is_one(each.slot, each.announced & tag_mask))
+        hold(bound_of(each.announced), each.slot);
     }
     // After the announcements and the locks, so that a transaction that is prepared meanwhile is found in both places.
     writers.each_prepared([&](const auto& prepared) {
       lowest = std::min(lowest, prepared.bound);
-      if (prepared.is_writer) lowest_of_tables = std::min(lowest_of_tables, prepared.bound);
+      if (prepared.is_writer) hold(prepared.bound, held_by_prepared);
     });
     World::with_lock([&] {
       // What was taken before the sequence was set back raises no watermark that is taken after it.
@@ -282,10 +309,10 @@ struct session {
       }
       // A bound can be less than an earlier watermark, because it is computed some time before it is announced.
       shared.highest = lowest = std::max(lowest, shared.highest);
-      lowest_of_tables = shared.tables.raise(of, lowest_of_tables, lowest);
+      found.watermark = shared.tables.raise(of, found.watermark, lowest);
     });
     of_server.watermark = lowest;
-    return lowest_of_tables;
+    return found;
   }
 
   // Announces the transaction before its first stamp; in recovery before each stamp, because the end of recovery may

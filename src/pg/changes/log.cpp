@@ -17,6 +17,7 @@
 // function. So that no other user chooses what these do, keys are passed without casts and domains, and the search_path
 // is fixed. So that these do nothing to the user who writes the table, settings are rolled back, and no trigger can be
 // deferred until the user is another one again.
+#include "order/written_tables.hpp"
 #include "postgres.hpp"
 #include "trigger.hpp"
 
@@ -286,6 +287,7 @@ log_writer* find_writer(const TriggerData& call, FmgrInfo* function, log_writer*
   w->state = state;
   w->seen = seen;
   w->log = RelationGetRelid(log);
+  note_write(w->log);
   w->owner = log->rd_rel->relowner;
   w->count = log->rd_att->natts;
   find_columns(table, log, function->fn_oid, w->columns);

@@ -17,13 +17,15 @@ bool preloaded = false;
 bool is_private = false;
 
 std::size_t memory_size() {
-  return sizeof(shared_memory) + sizeof(announcement) * static_cast<std::size_t>(MaxBackends);
+  return sizeof(shared_memory) + (sizeof(announcement) + sizeof(waiter<server_world>)) * static_cast<std::size_t>(MaxBackends);
 }
 
 shared_memory* make(void* place) {
   auto* memory = new (place) shared_memory;
   LWLockInitialize(&memory->lock.lock, LWTRANCHE_FIRST_USER_DEFINED);  // a name follows
   for (int i = 0; i < MaxBackends; ++i) new (&memory->slots[i]) shared_atomic<announcement>(no_announcement);
+  auto* waiters = reinterpret_cast<waiter<server_world>*>(memory->slots + MaxBackends);
+  for (int i = 0; i < MaxBackends; ++i) new (&waiters[i]) waiter<server_world>;
   return memory;
 }
 

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "comb/waiting.hpp"
 #include "comb/watermark.hpp"
 #include "delay.hpp"
 #include "postgres.hpp"
@@ -108,6 +109,13 @@ struct server_world {
   static table_set database() { return table_set::of_database(); }
   static announcer* announcers();
 
+  static server_waits<server_world>& waits();
+  static waiter<server_world>& waiter_of(int slot);
+  static void wake(int slot) {
+    random_delay();
+    SetLatch(&GetPGProcByNumber(slot)->procLatch);
+  }
+
   static void warn_of_set_back(stamp last, stamp now);
   static void warn_of_clock(stamp last, stamp now);
 };
@@ -117,7 +125,8 @@ struct shared_memory {
   server_sequence<server_world> sequence;
   LWLockPadded lock;
   server_watermarks watermarks;
-  alignas(PG_CACHE_LINE_SIZE) shared_atomic<announcement> slots[];
+  server_waits<server_world> waits;
+  alignas(PG_CACHE_LINE_SIZE) shared_atomic<announcement> slots[];  // for each process, and then a waiter for each
 };
 using shared_sequence = server_sequence<server_world>;
 static_assert(offsetof(shared_sequence, last) == 0 && offsetof(shared_sequence, saved) == 8 &&
@@ -129,7 +138,7 @@ static_assert(offsetof(server_watermarks, highest) == 0 && offsetof(server_water
               offsetof(server_watermarks, samples) == 16 && sizeof(server_samples) == 5760 &&
               offsetof(server_watermarks, tables) == 5776 && sizeof(table_watermarks) == 12296);
 static_assert(offsetof(shared_memory, sequence) == 0 && offsetof(shared_memory, lock) == 128 &&
-              offsetof(shared_memory, watermarks) == 256 && offsetof(shared_memory, slots) == 18432);
+              offsetof(shared_memory, watermarks) == 256 && offsetof(shared_memory, waits) == 18328 && offsetof(shared_memory, slots) == 19456);
 
 // Where it is for this process: null until try_attach().
 inline constinit shared_memory* attached = nullptr;
@@ -144,6 +153,11 @@ inline shared_sequence& server_world::server() {
 }
 inline server_watermarks& server_world::watermarks() { return attached->watermarks; }
 inline shared_atomic<announcement>& server_world::announced(int slot) { return attached->slots[slot]; }
+
+inline server_waits<server_world>& server_world::waits() { return attached->waits; }
+inline waiter<server_world>& server_world::waiter_of(int slot) {
+  return reinterpret_cast<waiter<server_world>*>(attached->slots + slots())[slot];
+}
 
 inline constinit session<server_world> this_session;
 

@@ -58,10 +58,7 @@ bool table_writers::is_in_database(const PGPROC* process) const {
 }
 
 bool table_writers::conflicts(Oid table, LOCKMASK modes) const {
-  constexpr LOCKMASK conflicting = LOCKBIT_ON(RowExclusiveLock) | LOCKBIT_ON(ShareUpdateExclusiveLock) |
-                                   LOCKBIT_ON(ShareRowExclusiveLock) | LOCKBIT_ON(ExclusiveLock) |
-                                   LOCKBIT_ON(AccessExclusiveLock);
-  return (modes & conflicting) != 0 && std::binary_search(locked, locked + locked_count, table);
+  return conflicts_with_share(modes) && std::binary_search(locked, locked + locked_count, table);
 }
 
 void table_writers::find_locked() {

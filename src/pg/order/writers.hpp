@@ -18,6 +18,13 @@
 
 namespace comb::pg {
 
+inline bool conflicts_with_share(LOCKMASK modes) {
+  constexpr LOCKMASK conflicting = LOCKBIT_ON(RowExclusiveLock) | LOCKBIT_ON(ShareUpdateExclusiveLock) |
+                                   LOCKBIT_ON(ShareRowExclusiveLock) | LOCKBIT_ON(ExclusiveLock) |
+                                   LOCKBIT_ON(AccessExclusiveLock);
+  return (modes & conflicting) != 0;
+}
+
 // Some tables of this database in ascending order, or the database itself if there are none. The keys are for
 // comb/watermark.hpp, with the database in the high half.
 struct table_set {

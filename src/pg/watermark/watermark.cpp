@@ -2,7 +2,6 @@
 // comb/watermark.hpp and comb/samples.hpp describe how the watermark is found, statement.cpp for which snapshot.
 #include "watermark.hpp"
 
-#include <algorithm>
 #include <string_view>
 
 #include "comb/hot.hpp"
@@ -11,17 +10,12 @@
 #include "order/world.hpp"
 #include "postgres.hpp"
 #include "statement.hpp"
+#include "tables.hpp"
 #include "timestamptz.hpp"
 
 namespace comb::pg {
 
 namespace {
-
-void check_recovery() {
-  if (!RecoveryInProgress()) return;
-  ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("recovery is in progress"),
-          errhint("Store the watermark in a row on the primary, and read here up to the watermark in that row."));
-}
 
 // Where the call reads another snapshot than the statement does, or another server's.
 void check_place(const char* function) {
@@ -37,43 +31,11 @@ void check_place(const char* function) {
             errhint("Write (SELECT %s()), which Citus evaluates on the coordinator.", function));
 }
 
-void check_table(Oid table) {
-  const char kind = get_rel_relkind(table);
-  if (kind == RELKIND_RELATION || kind == RELKIND_PARTITIONED_TABLE) return;
-  if (kind == '\0')
-    ereport(ERROR, errcode(ERRCODE_UNDEFINED_TABLE), errmsg("table with OID %u does not exist", table));
-  ereport(ERROR, errcode(ERRCODE_WRONG_OBJECT_TYPE), errmsg("\"%s\" is not a table", get_rel_name(table)),
-          errhint("Name the tables that rows are inserted into."));
-}
-
-table_set tables_of(Datum array) {
-  auto* tables = DatumGetArrayTypePCopy(array);
-  if (array_contains_nulls(tables))
-    ereport(ERROR, errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("a table is null"),
-            errhint("For all tables of the database, name none."));
-  auto* first = reinterpret_cast<Oid*>(ARR_DATA_PTR(tables));
-  auto* end = first + ArrayGetNItems(ARR_NDIM(tables), ARR_DIMS(tables));
-  std::sort(first, end, [](Oid one, Oid other) { return one < other; });
-  end = std::unique(first, end);
-  if (end - first > table_set::max_tables)
-    ereport(ERROR, errcode(ERRCODE_TOO_MANY_ARGUMENTS), errmsg("more than %d tables", table_set::max_tables),
-            errhint("For all tables of the database, name none."));
-  table_set found = table_set::of_database();
-  for (const Oid* each = first; each != end; ++each) check_table(*each), found.add(*each);
-  return found;
-}
-
-table_set tables_arg(FunctionCallInfo fcinfo) {
-  if (!PG_ARGISNULL(0)) return tables_of(PG_GETARG_DATUM(0));
-  ereport(ERROR, errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("the array of tables is null"),
-          errhint("For all tables of the database, name none."));
-}
-
 stamp watermark_of_statement(FunctionCallInfo fcinfo, const char* function) {
   check_recovery();
   check_place(function);
   require_shared_memory(function);
-  return statement_watermark(tables_arg(fcinfo));
+  return statement_watermark(tables_arg(fcinfo, 0));
 }
 
 // The nil uuid if no watermark is known yet.
@@ -113,7 +75,7 @@ COMB_FUNCTION(comb_watermark_support) {
 COMB_FUNCTION(comb_watermark_holders) {
   check_recovery();
   require_shared_memory("comb_watermark_holders");
-  const table_set of = tables_arg(fcinfo);
+  const table_set of = tables_arg(fcinfo, 0);
   InitMaterializedSRF(fcinfo, 0);
   auto* result = as<ReturnSetInfo>(fcinfo->resultinfo);
   const auto add = [result](stamp bound, bool is_prepared, Datum who) {

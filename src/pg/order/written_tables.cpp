@@ -1,0 +1,105 @@
+#include "written_tables.hpp"
+
+#include "world.hpp"
+#include "writers.hpp"
+
+namespace comb::pg {
+
+namespace {
+
+struct written_table {
+  written_table* earlier;
+  Oid table;
+  SubTransactionId within;  // a rollback of it releases the lock
+  stamp last;               // of the server
+};
+
+// Those of a transaction, in its memory.
+struct {
+  LocalTransactionId transaction = InvalidLocalTransactionId;
+  written_table* latest = nullptr;
+} known;
+
+written_table* find(Oid table) {
+  if (known.transaction != server_world::transaction()) known = {server_world::transaction(), nullptr};
+  written_table* each = known.latest;
+  while (each != nullptr && each->table != table) each = each->earlier;
+  return each;
+}
+
+void add(Oid table, SubTransactionId within, stamp last) {
+  auto* added = static_cast<written_table*>(MemoryContextAlloc(TopTransactionContext, sizeof(written_table)));
+  *added = {known.latest, table, within, last};
+  known.latest = added;
+}
+
+ExecutorCheckPerms_hook_type next_check = nullptr;
+
+bool check_privileges(PRIVILEGES_PARAMETERS) {
+  if (!IsParallelWorker())
+    each_privilege(PRIVILEGES_ARGUMENTS, [](Oid table, AclMode privileges) {
+      if ((privileges & (ACL_INSERT | ACL_UPDATE)) != 0) note_write(table);
+    });
+  return next_check == nullptr || next_check(PRIVILEGES_ARGUMENTS);
+}
+
+void end_of_subtransaction(SubXactEvent event, SubTransactionId ended, SubTransactionId parent, void*) {
+  if (event != SUBXACT_EVENT_COMMIT_SUB && event != SUBXACT_EVENT_ABORT_SUB) return;
+  if (known.transaction != server_world::transaction()) return;
+  for (written_table** link = &known.latest; *link != nullptr;) {
+    written_table& each = **link;
+    const bool is_of_ended = each.within == ended;
+    if (is_of_ended && event == SUBXACT_EVENT_COMMIT_SUB) each.within = parent;
+    if (is_of_ended && event == SUBXACT_EVENT_ABORT_SUB)
+      *link = each.earlier;
+    else
+      link = &each.earlier;
+  }
+}
+
+}  // namespace
+
+stamp stamp_at_first_lock(Oid table) {
+  List* tables = with_ancestors(list_make1_oid(table));
+  const written_table* earliest = nullptr;
+  for (const ListCell* each = list_head(tables); each != nullptr; each = lnext(tables, each)) {
+    const written_table* found = find(lfirst_oid(each));
+    if (found != nullptr && (earliest == nullptr || found->last < earliest->last)) earliest = found;
+  }
+  list_free(tables);
+  return earliest != nullptr ? earliest->last : stamp{};
+}
+
+// Without shared memory, the session has made no id.
+void note_write(Oid table) {
+  if (find(table) != nullptr) return;
+  const stamp last = attached != nullptr ? server_world::server().last.load(std::memory_order_relaxed) : stamp{};
+  add(table, GetCurrentSubTransactionId(), last);
+}
+
+List* written_tables() {
+  find(InvalidOid);  // forgets those of an earlier transaction
+  List* tables = NIL;
+  for (const written_table* each = known.latest; each != nullptr; each = each->earlier)
+    tables = lappend_oid(tables, each->table);
+  return with_ancestors(tables);
+}
+
+void init_written_tables() {
+  next_check = ExecutorCheckPerms_hook;
+  ExecutorCheckPerms_hook = check_privileges;
+  RegisterSubXactCallback(end_of_subtransaction, nullptr);
+  // The statement that loads the library has begun, and may be within others.
+  if (!IsTransactionState()) return;
+  const auto add_locked = [](Oid table, LOCKMASK modes) {
+    if (conflicts_with_share(modes) && find(table) == nullptr) add(table, TopSubTransactionId, {});
+  };
+  LWLockAcquire(&MyProc->fpInfoLock, LW_SHARED);
+  each_fast_path_lock(MyProc, add_locked);
+  LWLockRelease(&MyProc->fpInfoLock);
+  each_lock(MyProc, [&](const LOCKTAG& tag, LOCKMASK modes) {
+    if (tag.locktag_type == LOCKTAG_RELATION && tag.locktag_field1 == MyDatabaseId) add_locked(tag.locktag_field2, modes);
+  });
+}
+
+}  // namespace comb::pg

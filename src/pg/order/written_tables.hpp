@@ -1,0 +1,25 @@
+// The tables that the running transaction has written to, or is about to, and when it first locked them for that.
+//
+// The server checks the privileges of a statement after it has locked the tables that the statement names, and before
+// the statement computes anything, for queries and for COPY. A hook there sees the tables.
+#pragma once
+
+#include "comb/generator.hpp"
+#include "postgres.hpp"
+
+namespace comb::pg {
+
+// No watermark of the table that does not count the running transaction is above this stamp, the server's last when the
+// transaction first locked the table. It is 0 if no id of the transaction can be from before the lock.
+stamp stamp_at_first_lock(Oid table);
+
+// For tables that are written to without a statement.
+void note_write(Oid table);
+
+// The tables and their ancestors.
+List* written_tables();
+
+// Installs the hook. For _PG_init.
+void init_written_tables();
+
+}  // namespace comb::pg

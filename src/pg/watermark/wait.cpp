@@ -1,0 +1,194 @@
+// comb_wait() and hot_wait(): procedures that sleep until there may be rows of some tables from a place on.
+// comb/waiting.hpp describes why none sleeps past a row.
+//
+// In the callback of the commit, the transaction is visible, but still announces, and has its locks. So its end is told
+// when the resource owner has released the locks. The tables are found before, while the catalogs can still be read.
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+#include "comb/hot.hpp"
+#include "comb/waiting.hpp"
+#include "datum.hpp"
+#include "order/shared_memory.hpp"
+#include "order/world.hpp"
+#include "order/written_tables.hpp"
+#include "postgres.hpp"
+#include "tables.hpp"
+#include "wait.hpp"
+
+namespace comb::pg {
+
+namespace {
+
+using server_waiting = waiting<server_world>;
+
+// ---- the end of a transaction -------------------------------------------------------------------------------------
+
+struct {
+  std::uint32_t transaction = InvalidLocalTransactionId;  // whose end was told last
+  std::uint32_t changes = 0;                              // of what is waited for, when the tables were found
+  std::uint64_t tables = 0;                               // 0 if it has failed
+} ending;
+
+bool is_here(std::uint64_t key) { return key >> 32 == MyDatabaseId; }
+
+// The tables that the running transaction has written to, of those that are waited for.
+std::uint64_t find_written() {
+  List* written = written_tables();
+  const std::uint64_t found = server_waiting::known_bits([&](std::uint64_t key) {
+    const auto table = static_cast<Oid>(key);
+    return is_here(key) && (table == InvalidOid || list_member_oid(written, table));
+  });
+  list_free(written);
+  return found;
+}
+
+bool is_end_untold() { return attached != nullptr && this_session.last_announced() != ending.transaction; }
+
+void at_end(XactEvent event, void*) {
+  if (event == XACT_EVENT_ABORT) ending.tables = 0;
+  if (event != XACT_EVENT_PRE_COMMIT && event != XACT_EVENT_PRE_PREPARE) return;
+  ending.tables = 0;
+  if (!is_end_untold()) return;
+  ending.changes = server_waiting::changes();
+  if (ending.changes == 0) return;
+  ending.tables = find_written();
+}
+
+// A rollback to a savepoint can release locks, too.
+void after_release(ResourceReleasePhase phase, bool is_commit, bool is_top, void*) {
+  if (phase != RESOURCE_RELEASE_AFTER_LOCKS || (is_commit && !is_top) || !is_end_untold()) return;
+  if (!is_top) return server_waiting::end(0);
+  ending.transaction = this_session.last_announced();
+  if (is_commit && server_waiting::changes() != ending.changes) ending.tables = server_waiting::known_bits(is_here);
+  server_waiting::end(std::exchange(ending.tables, 0));
+}
+
+// ---- a waiter -----------------------------------------------------------------------------------------------------
+
+// A place is an id. So a row's id serves as well.
+struct kind {
+  uuid (*id)(stamp of);
+  stamp (*stamp_of)(const uuid& id);
+};
+
+constexpr kind comb_ids = {[](stamp of) { return uuid_from_stamp(of, version::v4, 0); },
+                           [](const uuid& id) { return stamp_from_uuid(id); }};
+constexpr kind hot_ids = {[](stamp of) { return hot_uuid_from_stamp(of, 0, 0); },
+                          [](const uuid& id) { return stamp_from_hot_uuid(id); }};
+
+// The keys of the tables and their ancestors, as who writes to an ancestor can write to a table.
+List* tables_to_wait_for(const table_set& of) {
+  List* tables = NIL;
+  for (std::size_t i = 0; i < of.tables(); ++i) tables = lappend_oid(tables, of.table(i));
+  return of.tables() == 0 ? list_make1_oid(InvalidOid) : with_ancestors(tables);
+}
+
+struct keys {
+  explicit keys(const List* of) : tables(of) {}
+  template <class Use>
+  void each(Use use) const {
+    for (int i = 0; i < list_length(tables); ++i)
+      use(std::uint64_t{MyDatabaseId} << 32 | list_nth_oid(tables, i));
+  }
+  const List* tables;
+};
+
+// How long to wait for the holder at most. A session that took its watermark before the holder announced can still raise
+// that of the tables. Whoever ends a prepared transaction tells nobody.
+std::int64_t longest_sleep(int holder, std::int64_t& held) {
+  constexpr std::int64_t hour = 3'600'000;
+  if (holder == held_by_prepared) return 20;
+  return holder == held_by_none ? hour : std::min(hour, held *= 10);
+}
+
+uuid wait_above(const uuid& place, const table_set& of, TimestampTz end, const kind& ids) {
+  static const uint32 wait_event = new_wait_event("CombWait");
+  std::int64_t held = 1;
+  for (;;) {
+    ResetLatch(MyLatch);
+    AcceptInvalidationMessages();
+    List* tables = tables_to_wait_for(of);
+    const std::uint64_t bits = server_waiting::put_down(keys(tables));
+    list_free(tables);
+    const found_watermark found = this_session.take_watermark(of);
+    InvalidateCatalogSnapshot();
+    const uuid next = ids.id(found.watermark);
+    const bool is_news = server_waiting::ended(bits) >= ids.stamp_of(place);
+    const std::int64_t left = (end - GetCurrentTimestamp()) / 1000;
+    if ((is_news && next > place) || left <= 0) return std::max(place, next);
+    const bool is_held = is_news && found.holder >= 0;
+    server_waiting::narrow(is_held ? found.holder : waits_for_tables);
+    const std::int64_t sleep = std::min(left, longest_sleep(is_news ? found.holder : held_by_none, held));
+    random_delay();
+    WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, static_cast<long>(sleep), wait_event);
+    CHECK_FOR_INTERRUPTS();
+  }
+}
+
+void stop_waiting(int, Datum) {
+  server_waiting::take_off();
+  server_world::waits().waiting.fetch_sub(1);
+}
+
+TimestampTz end_of_timeout(FunctionCallInfo fcinfo) {
+  if (PG_ARGISNULL(1)) ereport(ERROR, errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("timeout is null"));
+  Interval zero{};
+  if (DatumGetInt32(DirectFunctionCall2(interval_cmp, PG_GETARG_DATUM(1), IntervalPGetDatum(&zero))) < 0)
+    ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("timeout is negative"));
+  return DatumGetTimestampTz(DirectFunctionCall2(timestamptz_pl_interval, TimestampTzGetDatum(GetCurrentTimestamp()),
+                                                 PG_GETARG_DATUM(1)));
+}
+
+// A transaction that waits would hold its rows and locks, and see no new rows with an old snapshot.
+void check_transaction(FunctionCallInfo fcinfo, const char* procedure) {
+  const auto* call = as<CallContext>(fcinfo->context);
+  if (call == nullptr || !IsA(call, CallContext) || call->atomic)
+    ereport(ERROR, errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
+            errmsg("%s() cannot run inside a transaction block", procedure),
+            errhint("If the driver opens transactions by itself, set its connection to autocommit."));
+  if (TransactionIdIsValid(GetTopTransactionIdIfAny()) ||
+      this_session.last_announced() == server_world::transaction())
+    ereport(ERROR, errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
+            errmsg("%s() cannot run in a transaction that has written or made an id", procedure),
+            errhint("Commit before the call."));
+}
+
+Datum wait(FunctionCallInfo fcinfo, const char* procedure, const kind& ids) {
+  check_recovery();
+  require_shared_memory(procedure);
+  check_transaction(fcinfo, procedure);
+  const uuid place = PG_ARGISNULL(0) ? uuid{} : uuid_arg(fcinfo, 0);
+  const TimestampTz end = end_of_timeout(fcinfo);
+  const table_set of = tables_arg(fcinfo, 2);
+  TupleDesc row;
+  if (get_call_result_type(fcinfo, nullptr, &row) != TYPEFUNC_COMPOSITE) elog(ERROR, "%s() returns no row", procedure);
+
+  this_session.announce_nothing();
+  // Without a snapshot, the wait holds back neither VACUUM nor CREATE INDEX CONCURRENTLY.
+  ForgetPortalSnapshots();
+  uuid next;
+  server_world::waits().waiting.fetch_add(1);
+  PG_ENSURE_ERROR_CLEANUP(stop_waiting, Datum{0});
+  { next = wait_above(place, of, end, ids); }
+  PG_END_ENSURE_ERROR_CLEANUP(stop_waiting, Datum{0});
+  stop_waiting(0, Datum{0});
+  EnsurePortalSnapshotExists();
+  Datum values[] = {uuid_result(next)};
+  bool nulls[] = {false};
+  return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(row), values, nulls));
+}
+
+}  // namespace
+
+void init_wait() {
+  RegisterXactCallback(at_end, nullptr);
+  RegisterResourceReleaseCallback(after_release, nullptr);
+}
+
+COMB_FUNCTION(comb_wait) { return wait(fcinfo, "comb_wait", comb_ids); }
+
+COMB_FUNCTION(hot_wait) { return wait(fcinfo, "hot_wait", hot_ids); }
+
+}  // namespace comb::pg
