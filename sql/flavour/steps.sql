@@ -22,7 +22,7 @@
   LOOP
     EXECUTE format('ALTER %s %s OWNER TO CURRENT_USER', member.type, member.identity);
     IF member.owner IS NOT NULL AND NOT has_function_privilege(member.owner, member.oid, 'EXECUTE') THEN
-      EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO %s', member.identity, member.owner);
+      EXECUTE format('GRANT EXECUTE ON ROUTINE %s TO %s', member.identity, member.owner);
     END IF;
     DELETE FROM pg_init_privs WHERE (objoid = member.oid) AND (classoid = 'pg_catalog.pg_proc'::regclass);
     DELETE FROM pg_shdepend
@@ -51,8 +51,8 @@
     FROM (VALUES
 {{comments}}
          ) AS v (kind, object, words)
-    WHERE CASE WHEN v.kind = 'FUNCTION' THEN obj_description(v.object::regprocedure, 'pg_proc')
-               ELSE obj_description(v.object::regoperator, 'pg_operator') END IS NULL
+    WHERE CASE WHEN v.kind = 'OPERATOR' THEN obj_description(v.object::regoperator, 'pg_operator')
+               ELSE obj_description(v.object::regprocedure, 'pg_proc') END IS NULL
   LOOP
     EXECUTE format('COMMENT ON %s %s IS %L', comment.kind, comment.object, comment.words);
   END LOOP;

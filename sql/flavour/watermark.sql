@@ -37,20 +37,85 @@ COALESCE(a.xact_start,
     RAISE EXCEPTION USING ERRCODE := '42501', MESSAGE := 'permission denied to see the transactions of other sessions',
       HINT := format('Run GRANT pg_read_all_stats TO %I.', current_user);
   END IF;
+-- == are_tables: part
+(cardinality(tables) <= 16)
+    AND NOT EXISTS (SELECT FROM unnest(tables) AS t (id) LEFT JOIN pg_class AS c ON (c.oid = t.id)
+                    WHERE COALESCE((c.relkind <> 'r') AND (c.relkind <> 'p'), true))
+-- == check_tables: part
+  IF ({{are_tables}}) IS NOT TRUE THEN
+    IF (tables IS NULL) OR EXISTS (SELECT FROM unnest(tables) AS t (id) WHERE t.id IS NULL) THEN
+      RAISE EXCEPTION USING ERRCODE := '22004', MESSAGE := 'table must not be NULL';
+    ELSIF cardinality(tables) > 16 THEN
+      RAISE EXCEPTION USING ERRCODE := '54023', MESSAGE := 'cannot take a watermark of more than 16 tables',
+        DETAIL := format('There are %s.', cardinality(tables));
+    END IF;
+    FOR shape IN SELECT t.id::int8 AS id, c.relname AS name, c.relkind AS kind
+                 FROM unnest(tables) AS t (id) LEFT JOIN pg_class AS c ON (c.oid = t.id) LOOP
+      IF shape.kind IS NULL THEN
+        RAISE EXCEPTION USING ERRCODE := '42P01', MESSAGE := format('relation with OID %s does not exist', shape.id);
+      ELSIF (shape.kind <> 'r') AND (shape.kind <> 'p') THEN
+        RAISE EXCEPTION USING ERRCODE := '42809', MESSAGE := format('"%s" is not a table', shape.name);
+      END IF;
+    END LOOP;
+  END IF;
+
+-- The transactions that could write to the tables. Who inserts locks a table before it makes ids for it, and keeps the
+-- lock until its rows are visible. The locks are read after this transaction has begun, which bounds the watermark. So
+-- a transaction that locks a table later makes its ids above the watermark.
+--
+-- Rows reach a partition also through its ancestors, which are locked first: the partition is locked when its row has
+-- its id. Children and partitions are in the catalogs before another transaction can write to them as such. Who adds
+-- one and writes to it in one transaction has locked its parent and written to the catalogs. VACUUM and CREATE INDEX
+-- CONCURRENTLY lock a table in the same way, but mostly have no transaction ID, and insert nothing.
+-- == writers: part
+(WITH RECURSIVE tree AS (
+      SELECT t.id FROM unnest(tables) AS t (id)
+      UNION SELECT i.inhrelid::regclass FROM tree AS t JOIN pg_inherits AS i ON (i.inhparent = t.id))
+    SELECT l.pid, array_agg(l.transactionid) AS transactions
+    FROM pg_lock_status() AS l
+    WHERE l.granted
+          AND ((l.locktype = 'transactionid')
+               OR ((l.locktype = 'relation')
+                   AND (l.database = (SELECT d.oid FROM pg_database AS d WHERE d.datname = current_database()))
+                   AND (l.relation = ANY (SELECT t.id FROM tree AS t
+                                          UNION ALL SELECT p.id FROM unnest(tables) AS t (id)
+                                          CROSS JOIN LATERAL pg_partition_ancestors(t.id) AS p (id)))))
+    GROUP BY l.pid, l.virtualtransaction
+    HAVING bool_or((l.locktype = 'relation') AND (l.mode = ANY ('{RowExclusiveLock,AccessExclusiveLock}'::text[])))
+           OR (bool_or((l.locktype = 'relation')
+                       AND (l.mode = ANY ('{ShareUpdateExclusiveLock,ShareRowExclusiveLock,ExclusiveLock}'::text[])))
+               AND bool_or(l.locktype = 'transactionid')))
+
+-- The earliest beginning of a transaction that holds the watermark back, in `since`. The sessions are looked at after
+-- the locks. A transaction that has ended in between is visible to later snapshots.
 -- == check_sessions: part
+  IF cardinality(tables) > 0 THEN
+    SELECT array_agg(w.pid) INTO writers FROM {{writers}} AS w;
+  END IF;
   PERFORM pg_stat_clear_snapshot();
   SELECT min({{began}}), min(CASE WHEN a.state = 'disabled' THEN a.pid END) INTO since, hidden
-  FROM pg_stat_get_activity(NULL) AS a WHERE {{is_of_database}};
+  FROM pg_stat_get_activity(NULL) AS a WHERE {{is_of_database}} AND {{holds}};
   IF (hidden IS NOT NULL) OR (current_setting('track_activities') = 'off') THEN
     RAISE EXCEPTION USING ERRCODE := '55000', MESSAGE := 'cannot see the transactions of all sessions',
       DETAIL := format('The setting track_activities is off in process %s.', COALESCE(hidden, pg_backend_pid())),
       HINT := 'Turn it on for all sessions.';
   END IF;
+-- == holds: part
+((cardinality(tables) = 0) OR (a.pid = pg_backend_pid()) OR (a.pid = ANY (writers)))
+
+-- Prepared transactions are looked at after the sessions, because a transaction is shown there before its session ends
+-- it. The server does not show when it began, so there is no watermark while one is prepared.
+-- == check_prepared: part
+  is_prepared := EXISTS (SELECT FROM pg_prepared_xact() AS p JOIN pg_database AS d ON d.oid = p.dbid
+                         WHERE d.datname = current_database());
+  IF is_prepared AND (cardinality(tables) > 0) THEN
+    is_prepared := EXISTS (SELECT FROM {{writers}} AS w WHERE w.pid IS NULL);
+  END IF;
 
 -- The microseconds of the watermark for the snapshot `seen`; 0 for nothing yet. If `seen` is NULL, it only takes a
 -- sample.
 --
--- The session keeps its samples in a setting, as words without spaces:
+-- The session keeps its samples in a setting for each set of tables, as words without spaces:
 --   1      the transaction, by its time
 --   2, 3   the last snapshot with an answer, and the answer
 --   4      the newest snapshot of this transaction
@@ -64,16 +129,18 @@ COALESCE(a.xact_start,
 -- READ, a new sample has the old snapshot of the transaction, so it counts from the next transaction on. Samples from
 -- the future are those of a clock that was set back. The user of the session can change the setting, so a function with
 -- the rights of another role must not trust it.
---
--- Prepared transactions are looked at after the sessions, because a transaction is shown there before its session ends
--- it. The server does not show when it began, so there is no new sample while one is prepared.
--- == comb_sampled: own: (seen pg_snapshot) RETURNS int8 LANGUAGE plpgsql VOLATILE
+-- == comb_sampled: own: (seen pg_snapshot, tables regclass[]) RETURNS int8 LANGUAGE plpgsql VOLATILE
 DECLARE
   clock int8 := (date_part('epoch', clock_timestamp()) * 1000000)::int8;
   began text := (date_part('epoch', now()) * 1000000)::int8::text;
-  kept text[] := string_to_array(current_setting('comb_sql.samples', true), ' ');
+  setting text := concat('comb_sql.samples', (
+    SELECT string_agg(concat('_', s.id), '' ORDER BY s.id)
+    FROM (SELECT t.id::int8 AS id FROM unnest(tables) AS t (id) GROUP BY t.id::int8) AS s));
+  kept text[] := string_to_array(current_setting(setting, true), ' ');
   only_earlier bool := current_setting('transaction_isolation') = ANY ('{repeatable read,serializable}'::text[]);
   callers text;
+  shape record;
+  writers int4[];
   since timestamptz;
   hidden int4;
   is_prepared bool;
@@ -82,6 +149,7 @@ DECLARE
 BEGIN
   IF seen IS NOT NULL THEN
 {{check_caller}}
+{{check_tables}}
     IF current_user::text <> (CASE WHEN current_setting('role') = 'none' THEN session_user::text
                                    ELSE current_setting('role') END) THEN
       RAISE EXCEPTION USING ERRCODE := '42501', MESSAGE := 'permission denied to ask for the watermark as another role',
@@ -91,7 +159,8 @@ BEGIN
     END IF;
     GET DIAGNOSTICS callers := PG_CONTEXT;
     only_earlier := only_earlier OR (cardinality(string_to_array(callers, chr(10))) > 2);
-  ELSIF only_earlier OR pg_is_in_recovery() OR NOT pg_has_role(current_user, 'pg_read_all_stats', 'USAGE') THEN
+  ELSIF only_earlier OR pg_is_in_recovery() OR NOT pg_has_role(current_user, 'pg_read_all_stats', 'USAGE')
+        OR (({{are_tables}}) IS NOT TRUE) THEN
     RETURN 0;
   END IF;
 
@@ -104,9 +173,8 @@ BEGIN
 
   IF (kept[4] = '1:1:') OR ((seen IS NULL) AND (kept[4] <> pg_current_snapshot()::text)) THEN
 {{check_sessions}}
+{{check_prepared}}
     micros := (date_part('epoch', since) * 1000000)::int8;
-    is_prepared := EXISTS (SELECT FROM pg_prepared_xact() AS p JOIN pg_database AS d ON d.oid = p.dbid
-                           WHERE d.datname = current_database());
     kept[4] := pg_current_snapshot()::text;
     is_new := true;
     IF (micros > split_part(kept[cardinality(kept)], '/', 2)::int8) AND NOT is_prepared THEN
@@ -132,7 +200,7 @@ BEGIN
     is_new := true;
   END IF;
   IF is_new THEN
-    PERFORM set_config('comb_sql.samples', array_to_string(kept, ' '), false);
+    PERFORM set_config(setting, array_to_string(kept, ' '), false);
   END IF;
   RETURN micros;
 END
@@ -143,44 +211,140 @@ END
 
 -- Takes a sample. It has an effect and is IMMUTABLE, because the planner calls no other functions. The effect is only
 -- that later answers are newer. The result is not used, so a plan that is kept with it stays right.
--- == comb_sample_ahead: own: () RETURNS bool LANGUAGE sql IMMUTABLE STRICT
-RETURN comb_sampled(NULL::pg_snapshot) IS NOT NULL
+-- == comb_sample_ahead: own: (tables regclass[]) RETURNS bool LANGUAGE sql IMMUTABLE
+RETURN comb_sampled(NULL::pg_snapshot, tables) IS NOT NULL
+
+-- The ids of the time {{1}}, in microseconds, begin with these 8 bytes or greater ones. The fraction is rounded down,
+-- so that it fits keys of PostgreSQL's uuidv7() as well.
+-- == comb_begin: part
+int8send(((({{1}} / 1000) << 16) | 16384) | ((({{1}} % 1000) * 4096) / 1000))
+-- == hot_begin: part
+int8send(
+        (((({{1}} / 1000000) << 32) | 32768) | (((((({{1}} % 1000000) * 16384) / 1000) >> 8) << 16)))
+          | ((((({{1}} % 1000000) * 16384) / 1000) & 255) << 4))
 
 -- STABLE, although it can take a sample, so that the planner inlines the functions that call it: `seen` is then the
--- snapshot of the statement that reads. Samples do not change the answer of a snapshot that has one. The fraction is
--- rounded down, so that it fits keys of PostgreSQL's uuidv7() as well.
--- == comb_below: own: (seen pg_snapshot, ahead bool, hot bool) RETURNS uuid LANGUAGE sql STABLE STRICT
+-- snapshot of the statement that reads. Samples do not change the answer of a snapshot that has one.
+-- == comb_below: own: (seen pg_snapshot, ahead bool, hot bool, tables regclass[]) RETURNS uuid LANGUAGE sql STABLE
 RETURN (
   SELECT CASE WHEN s.micros = 0 THEN '00000000-0000-0000-0000-000000000000'::uuid
-              ELSE encode(
-                int8send(
-                  CASE WHEN hot
-                       THEN (((s.micros / 1000000) << 32) | 32768)
-                              | ((((((s.micros % 1000000) * 16384) / 1000) >> 8) << 16)
-                                   | (((((s.micros % 1000000) * 16384) / 1000) & 255) << 4))
-                       ELSE (((s.micros / 1000) << 16) | 16384) | (((s.micros % 1000) * 4096) / 1000) END)
-                  || decode('8000000000000000', 'hex'), 'hex')::uuid END
-  FROM comb_sampled(seen) AS s (micros))
+              ELSE encode(CASE WHEN hot THEN {{hot_begin s.micros}} ELSE {{comb_begin s.micros}} END
+                            || decode('8000000000000000', 'hex'), 'hex')::uuid END
+  FROM comb_sampled(seen, tables) AS s (micros))
 
 -- == comb_watermark: sql
-RETURN comb_below(pg_current_snapshot(), comb_sample_ahead(), false)
+RETURN comb_below(pg_current_snapshot(), comb_sample_ahead(tables), false, tables)
 
 -- == hot_watermark: sql
-RETURN comb_below(pg_current_snapshot(), comb_sample_ahead(), true)
+RETURN comb_below(pg_current_snapshot(), comb_sample_ahead(tables), true, tables)
 
 -- == comb_watermark_holders: plpgsql
 DECLARE
+  shape record;
+  writers int4[];
   since timestamptz;
   hidden int4;
 BEGIN
 {{check_caller}}
+{{check_tables}}
 {{check_sessions}}
   RETURN QUERY
     SELECT a.pid, {{began}}, NULL::text FROM pg_stat_get_activity(NULL) AS a
-    WHERE {{is_of_database}} AND ({{began}} IS NOT NULL) AND (a.pid <> pg_backend_pid())
+    WHERE {{is_of_database}} AND {{holds}} AND ({{began}} IS NOT NULL) AND (a.pid <> pg_backend_pid())
     UNION ALL
-    SELECT NULL::int4, p.prepared, p.gid FROM pg_prepared_xacts AS p WHERE p.database = current_database();
+    SELECT NULL::int4, p.prepared, p.gid FROM pg_prepared_xacts AS p
+    WHERE (p.database = current_database())
+          AND ((cardinality(tables) = 0)
+               OR EXISTS (SELECT FROM {{writers}} AS w
+                          WHERE (w.pid IS NULL) AND (p.transaction = ANY (w.transactions))));
 END
+
+-- ---- waiting ----
+
+-- The next place is a watermark, which this transaction's beginning bounds. Whether a table has rows from a place on
+-- cannot be known, because the key's column is not. But a row appears only when a transaction ends that has a
+-- transaction ID, and the server counts these: the number of those that have ended is the end of a snapshot, less those
+-- that it lists as running. So the procedure returns when the watermark has passed the place, and a transaction of the
+-- server has ended since.
+--
+-- The place itself contains the number, in the 62 bits after the variant, so that any session can continue. It was read
+-- before the time of the place, so none of the transactions counted has ids from the place on. A watermark that a
+-- transaction holds back to an earlier time has 0 there, and so do those of comb_watermark(). All ids of the watermark's
+-- microsecond are above the place, which is of the microsecond before.
+--
+-- On a server where other tables are written, it returns without rows, so it waits until the place is 20 ms
+-- old.
+--
+-- It sleeps in short transactions, so that it holds others back only as long as one lasts.
+-- == wait_for_rows: part
+DECLARE
+  until float8 := date_part('epoch', clock_timestamp()) + date_part('epoch', timeout);
+  pause float8 := 0;
+  seen pg_snapshot;
+  ended int8;
+  ended_at int8;
+  is_late bool;
+  message text;
+  shape record;
+  writers int4[];
+  since timestamptz;
+  hidden int4;
+  is_prepared bool;
+  micros int8;
+  begun int8;
+  next uuid;
+BEGIN
+  IF timeout IS NULL THEN
+    RAISE EXCEPTION USING ERRCODE := '22004', MESSAGE := 'timeout must not be NULL';
+  ELSIF timeout < '0'::interval THEN
+    RAISE EXCEPTION USING ERRCODE := '22023', MESSAGE := 'timeout must not be negative',
+      DETAIL := format('It is %s.', timeout);
+  END IF;
+  BEGIN
+    COMMIT;
+  EXCEPTION WHEN invalid_transaction_termination THEN
+    message := SQLERRM;
+  END;
+  BEGIN
+    EXECUTE 'DO ''BEGIN COMMIT; END''';
+  EXCEPTION WHEN invalid_transaction_termination THEN
+    IF message = SQLERRM THEN
+      RAISE EXCEPTION USING ERRCODE := '25001', MESSAGE := '{{1}}_wait() cannot run inside a transaction block',
+        HINT := 'Call it in a statement of its own, with a connection that is in autocommit mode.';
+    END IF;
+  END;
+  place := COALESCE(place, {{nil}});
+  LOOP
+    COMMIT;
+    PERFORM pg_sleep(LEAST(pause, GREATEST(until - date_part('epoch', clock_timestamp()), 0)));
+    pause := LEAST((pause * 2) + 0.002, 0.03);
+    seen := pg_current_snapshot();
+    ended := pg_snapshot_xmax(seen)::text::int8 - (SELECT count(*) FROM pg_snapshot_xip(seen));
+    ended_at := (date_part('epoch', clock_timestamp()) * 1000000)::int8;
+    is_late := date_part('epoch', clock_timestamp()) >= until;
+    IF is_late OR (ended <> ({{word substr(uuid_send(place),9)}} & 4611686018427387903)) THEN
+      COMMIT;
+{{check_caller}}
+{{check_tables}}
+{{check_sessions}}
+{{check_prepared}}
+      micros := CASE WHEN is_prepared THEN 1 ELSE (date_part('epoch', since) * 1000000)::int8 END - 1;
+      next := encode({{{{1}}_begin micros}}
+                       || int8send((1::int8 << 63) | (CASE WHEN micros > ended_at THEN ended ELSE 0 END)), 'hex')::uuid;
+      begun := (date_part('epoch', now()) * 1000000)::int8 - 20000;
+      IF is_late OR ((next > place) AND (place <= encode({{{{1}}_begin begun}} || int8send(-1), 'hex')::uuid)) THEN
+        place := GREATEST(place, next);
+        RETURN;
+      END IF;
+    END IF;
+  END LOOP;
+END
+
+-- == comb_wait: plpgsql
+{{wait_for_rows comb}}
+
+-- == hot_wait: plpgsql
+{{wait_for_rows hot}}
 
 -- == comb_guard: none: sessions have no memory in which to announce their ids
 -- == hot_guard: none: as comb_guard
