@@ -20,17 +20,22 @@ INSERT INTO vals VALUES
   ('bytea', ''), ('bytea', '\x000102030405060708090a0b0c0d0e0f'), ('bytea', '\x000102030405060708090a0b0c0d0e0f10');
 INSERT INTO vals SELECT 'tstzrange', unnest(ARRAY['empty', '(,)', '[-infinity,infinity]', '(infinity,)',
                                                   '[2026-11-20 12:00:00+00,)', '(,1969-01-01 00:00:00+00]']);
+INSERT INTO vals VALUES ('regclass[]', '{}'), ('regclass[]', '{pg_class}'), ('regclass[]', '{pg_views}'),
+  ('regclass[]', '{pg_class,NULL}'), ('regclass[]', '{1}'), ('interval', '-1 microsecond'), ('interval', '1 microsecond');
 INSERT INTO vals SELECT DISTINCT type, NULL FROM vals;
 
--- Functions and operators of the extension, each with a query that calls it.
+-- Functions and operators of the extension, each with a statement that calls it. Procedures wait only outside of
+-- functions.
 CREATE TEMP TABLE members AS
 SELECT p.oid::regprocedure::text AS member, string_to_array(proargtypes::text, ' ')::oid[] AS types,
-       format('%I.%I(%s)', nspname, proname, array_to_string(array_fill('%s'::text, ARRAY[pronargs]), ', ')) AS call
+       format('%s %I.%I(%s)', CASE prokind WHEN 'p' THEN 'CALL' ELSE 'SELECT' END, nspname, proname,
+              regexp_replace(array_to_string(array_fill('%s'::text, ARRAY[pronargs]), ', '), '%s$',
+                             CASE provariadic WHEN 0 THEN '%s' ELSE 'VARIADIC %s' END)) AS call
 FROM pg_depend AS d JOIN pg_proc AS p ON objid = p.oid JOIN pg_namespace AS n ON pronamespace = n.oid
 WHERE classid = 'pg_proc'::regclass AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'comb')
   AND deptype = 'e'
 UNION ALL
-SELECT o.oid::regoperator::text, ARRAY[oprleft, oprright], format('%%s OPERATOR(%I.%s) %%s', nspname, oprname)
+SELECT o.oid::regoperator::text, ARRAY[oprleft, oprright], format('SELECT %%s OPERATOR(%I.%s) %%s', nspname, oprname)
 FROM pg_depend AS d JOIN pg_operator AS o ON objid = o.oid JOIN pg_namespace AS n ON oprnamespace = n.oid
 WHERE classid = 'pg_operator'::regclass AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'comb')
   AND deptype = 'e';
@@ -70,7 +75,7 @@ WITH RECURSIVE calls AS (
 )
 SELECT member, array_to_string(args, ', ') AS args, outcome,
        regexp_replace(message, '"[^" ]*"|[0-9a-f]{8}-\S+', '...', 'g') AS message
-FROM calls, LATERAL pg_temp.outcome('SELECT ' || format(call, VARIADIC args))
+FROM calls, LATERAL pg_temp.outcome(format(call, VARIADIC args))
 WHERE cardinality(args) = cardinality(types);
 
 -- With a NULL argument, each function returns NULL or no row.
@@ -87,7 +92,7 @@ FROM members, generate_series(1, cardinality(types)) AS place, unnest(ARRAY['tru
                             ELSE format('%L::%s', (SELECT max(value) FROM vals AS v WHERE v.type = t), t::regtype)
                             END ORDER BY n)
            FROM unnest(types) WITH ORDINALITY AS u (t, n)) AS a (args),
-  LATERAL pg_temp.outcome('SELECT ' || format(call, VARIADIC args))
+  LATERAL pg_temp.outcome(format(call, VARIADIC args))
 WHERE types[place] <> 'internal'::regtype
   AND NOT (wrong = $$'?'$$ AND types[place] IN ('text'::regtype, 'bytea'::regtype))
 GROUP BY wrong, outcome ORDER BY wrong, outcome COLLATE "C";

@@ -1,5 +1,6 @@
 -- comb_guard() and hot_guard() refuse ids that readers up to a watermark could miss.
 CREATE TABLE events (id uuid PRIMARY KEY DEFAULT comb_uuid(), n int);
+CREATE TABLE others (id uuid PRIMARY KEY DEFAULT comb_uuid(), n int);
 CREATE TRIGGER events_guard AFTER INSERT OR UPDATE ON events FOR EACH ROW EXECUTE FUNCTION comb_guard('id');
 -- The state of an error, or "accepted".
 CREATE FUNCTION outcome(statement text) RETURNS text LANGUAGE plpgsql AS $$
@@ -17,15 +18,58 @@ COPY events (n) FROM stdin;
 6
 7
 \.
+WITH made AS MATERIALIZED (SELECT comb_uuid() AS id) INSERT INTO events SELECT id, 8 FROM made;
+WITH other AS (INSERT INTO others (n) VALUES (9) RETURNING id) INSERT INTO events SELECT id, 9 FROM other;
+INSERT INTO events (n) VALUES (10) ON CONFLICT (id) DO UPDATE SET n = excluded.n;
+PREPARE add(int) AS INSERT INTO events (n) VALUES ($1);
+EXECUTE add(11);
+MERGE INTO events USING (VALUES (12)) AS added (n) ON false WHEN NOT MATCHED THEN INSERT (n) VALUES (added.n);
+DO $$ BEGIN INSERT INTO events (n) VALUES (13); INSERT INTO events VALUES (comb_uuid(), 14); END $$;
+-- Also an id from between two statements on the table.
 BEGIN;
-SELECT comb_uuid() AS first \gset
+UPDATE events SET n = 0 WHERE n = 1;
+SELECT comb_uuid() AS between \gset
 SELECT count(comb_uuid()) FROM generate_series(1, 1000);
 SAVEPOINT s;
-INSERT INTO events VALUES (:'first', 8);
+INSERT INTO events VALUES (:'between', 15);
 RELEASE s;
+SELECT comb_uuid() AS between \gset
+INSERT INTO events VALUES (:'between', 16);
 COMMIT;
-INSERT INTO events VALUES (:'first', 8) ON CONFLICT (id) DO UPDATE SET n = excluded.n;
+UPDATE events SET n = 1 WHERE n = 0;
 SELECT count(*) FROM events;
+
+-- An id that the transaction has made before it has locked the table can be below a watermark of the table.
+BEGIN;
+SELECT comb_uuid() AS before \gset
+SELECT outcome(format('INSERT INTO events VALUES (%L)', :'before'));
+INSERT INTO others VALUES (:'before', 1);
+ROLLBACK;
+BEGIN;
+SAVEPOINT s;
+INSERT INTO events (n) VALUES (17);
+ROLLBACK TO s;
+SELECT comb_uuid() AS before \gset
+SELECT outcome(format('INSERT INTO events VALUES (%L)', :'before')) AS lock_released;
+SAVEPOINT s;
+INSERT INTO events (n) VALUES (17);
+RELEASE s;
+SELECT comb_uuid() AS before \gset
+SELECT outcome(format('INSERT INTO events VALUES (%L)', :'before')) AS lock_kept;
+ROLLBACK;
+-- The same in the first transaction of a session, in which a statement loads the library.
+\connect
+BEGIN;
+INSERT INTO events (n) VALUES (18);
+SELECT comb_uuid() AS before \gset
+SELECT outcome(format('INSERT INTO events VALUES (%L)', :'before')) AS locked;
+ROLLBACK;
+\connect
+BEGIN;
+INSERT INTO others (n) VALUES (18);
+SELECT comb_uuid() AS before \gset
+SELECT outcome(format('INSERT INTO events VALUES (%L)', :'before')) AS not_locked;
+ROLLBACK;
 
 -- An id of an earlier transaction is refused, whoever made it.
 SELECT comb_uuid() AS earlier \gset
@@ -92,6 +136,11 @@ CREATE TABLE parts_2 (n int, id uuid);
 ALTER TABLE parts ATTACH PARTITION parts_2 FOR VALUES IN (2);
 CREATE TRIGGER parts_guard AFTER INSERT OR UPDATE ON parts FOR EACH ROW EXECUTE FUNCTION comb_guard('id');
 INSERT INTO parts (n) VALUES (1), (2);
+BEGIN;
+INSERT INTO parts (n) VALUES (1);
+SELECT comb_uuid() AS between \gset
+SELECT outcome(format('INSERT INTO parts_2 VALUES (2, %L)', :'between')) AS parent_locked;
+ROLLBACK;
 SELECT outcome(format('INSERT INTO parts_2 VALUES (2, %L)', :'earlier')) AS inserted,
        outcome('UPDATE parts SET n = 2 WHERE n = 1') AS moved;
 
@@ -179,6 +228,6 @@ SELECT wrong('AFTER', '''id'', ''36500 days 00:00:00.000001''');
 SELECT wrong('AFTER', '''id'', ''-178956970 years''');
 \t \a
 
-DROP TABLE events, given, hot_events, parts, deferred, typed;
+DROP TABLE events, others, given, hot_events, parts, deferred, typed;
 DROP DOMAIN event_id;
 DROP FUNCTION outcome, error_of, wrong, set_id;

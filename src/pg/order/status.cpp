@@ -13,6 +13,7 @@
 #include "shared_memory.hpp"
 #include "timestamptz.hpp"
 #include "world.hpp"
+#include "written_tables.hpp"
 
 namespace comb::pg {
 
@@ -70,6 +71,7 @@ COMB_FUNCTION(comb_status) {
 COMB_FUNCTION(comb_reset) {
   try_attach();
   this_session.reset();
+  forget_first_locks();
   PG_RETURN_VOID();
 }
 

@@ -14,23 +14,26 @@ struct written_table {
   stamp last;               // of the server
 };
 
-// Those of a transaction, in its memory.
-struct {
-  LocalTransactionId transaction = InvalidLocalTransactionId;
-  written_table* latest = nullptr;
-} known;
+// The latest table of the running transaction, in whose memory all are.
+written_table*& latest() {
+  static struct {
+    LocalTransactionId transaction = InvalidLocalTransactionId;
+    written_table* table = nullptr;
+  } of;
+  if (of.transaction != server_world::transaction()) of = {server_world::transaction(), nullptr};
+  return of.table;
+}
 
 written_table* find(Oid table) {
-  if (known.transaction != server_world::transaction()) known = {server_world::transaction(), nullptr};
-  written_table* each = known.latest;
+  written_table* each = latest();
   while (each != nullptr && each->table != table) each = each->earlier;
   return each;
 }
 
 void add(Oid table, SubTransactionId within, stamp last) {
   auto* added = static_cast<written_table*>(MemoryContextAlloc(TopTransactionContext, sizeof(written_table)));
-  *added = {known.latest, table, within, last};
-  known.latest = added;
+  *added = {latest(), table, within, last};
+  latest() = added;
 }
 
 ExecutorCheckPerms_hook_type next_check = nullptr;
@@ -45,8 +48,7 @@ bool check_privileges(PRIVILEGES_PARAMETERS) {
 
 void end_of_subtransaction(SubXactEvent event, SubTransactionId ended, SubTransactionId parent, void*) {
   if (event != SUBXACT_EVENT_COMMIT_SUB && event != SUBXACT_EVENT_ABORT_SUB) return;
-  if (known.transaction != server_world::transaction()) return;
-  for (written_table** link = &known.latest; *link != nullptr;) {
+  for (written_table** link = &latest(); *link != nullptr;) {
     written_table& each = **link;
     const bool is_of_ended = each.within == ended;
     if (is_of_ended && event == SUBXACT_EVENT_COMMIT_SUB) each.within = parent;
@@ -70,6 +72,10 @@ stamp stamp_at_first_lock(Oid table) {
   return earliest != nullptr ? earliest->last : stamp{};
 }
 
+void forget_first_locks() {
+  for (written_table* each = latest(); each != nullptr; each = each->earlier) each->last = {};
+}
+
 // Without shared memory, the session has made no id.
 void note_write(Oid table) {
   if (find(table) != nullptr) return;
@@ -78,9 +84,8 @@ void note_write(Oid table) {
 }
 
 List* written_tables() {
-  find(InvalidOid);  // forgets those of an earlier transaction
   List* tables = NIL;
-  for (const written_table* each = known.latest; each != nullptr; each = each->earlier)
+  for (const written_table* each = latest(); each != nullptr; each = each->earlier)
     tables = lappend_oid(tables, each->table);
   return with_ancestors(tables);
 }

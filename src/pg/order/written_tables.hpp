@@ -13,6 +13,9 @@ namespace comb::pg {
 // transaction first locked the table. It is 0 if no id of the transaction can be from before the lock.
 stamp stamp_at_first_lock(Oid table);
 
+// After comb_reset(), which lowers the stamps that follow.
+void forget_first_locks();
+
 // For tables that are written to without a statement.
 void note_write(Oid table);
 

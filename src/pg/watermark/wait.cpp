@@ -157,11 +157,11 @@ void check_transaction(FunctionCallInfo fcinfo, const char* procedure) {
 
 Datum wait(FunctionCallInfo fcinfo, const char* procedure, const kind& ids) {
   check_recovery();
-  require_shared_memory(procedure);
-  check_transaction(fcinfo, procedure);
   const uuid place = PG_ARGISNULL(0) ? uuid{} : uuid_arg(fcinfo, 0);
   const TimestampTz end = end_of_timeout(fcinfo);
   const table_set of = tables_arg(fcinfo, 2);
+  require_shared_memory(procedure);
+  check_transaction(fcinfo, procedure);
   TupleDesc row;
   if (get_call_result_type(fcinfo, nullptr, &row) != TYPEFUNC_COMPOSITE) elog(ERROR, "%s() returns no row", procedure);
 
