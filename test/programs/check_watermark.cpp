@@ -1,7 +1,12 @@
 // Writes to a table from many sessions, reads it up to comb_watermark() at the same time, and checks that each reader
 // received each committed row exactly once.
 //
-//   check_watermark CONNINFO SEED SECONDS [library|flavour [READER ...]]
+//   check_watermark CONNINFO SEED SECONDS [library|tables|flavour [READER ...]]
+//
+// With `tables`, each call of the watermark names the table that is read. Meanwhile, strangers hold back the watermark
+// of the server and of the database: an open transaction that has made an id for another table and reads this one, a
+// prepared one, and one in database postgres. They end when the readers have received everything. A partition is
+// attached again and again.
 //
 // With `flavour`, the functions are those of the SQL flavour. It has no guards. Its watermark does not advance while a
 // transaction is prepared, so few are.
@@ -42,11 +47,12 @@ using std::to_string;
 
 constexpr int writers = 8;
 constexpr int fast_writers = 2;  // which do not pause, so that most transactions are short
-constexpr const char* tables[] = {"events", "events_v7", "events_hot", "events_parts"};
-constexpr int hot = 2;
+constexpr const char* tables[] = {"events", "events_v7", "events_hot", "events_parts", "events_tree"};
+constexpr int hot = 2, tree = 4;
 
 std::string conninfo;
 bool flavour = false;
+bool by_table = false;
 std::atomic<bool> writing{true};
 std::atomic<long> transactions{0};
 std::atomic<long> reconnects{0};
@@ -69,11 +75,11 @@ class session {
   ~session() { PQfinish(connection_); }
 
   // Connects, and waits at least a minute for a server that starts again.
-  void connect() {
+  void connect(const std::string& database = "") {
     using namespace std::chrono_literals;
     for (int attempt = 0; attempt < 3000; ++attempt) {
       PQfinish(connection_);
-      connection_ = PQconnectdb(conninfo.c_str());
+      connection_ = PQconnectdb((conninfo + database).c_str());
       if (PQstatus(connection_) == CONNECTION_OK) {
         // Messages of a server that shuts down are not shown.
         PQsetNoticeProcessor(
@@ -206,15 +212,20 @@ class writer {
     return table == 1 || happens(50) ? "comb_uuid_v7()" : "comb_uuid()";
   }
 
-  void insert(int rows) {
-    const int table = any(4);
-    session_.run(std::string("INSERT INTO ") + tables[table] + " SELECT " + new_id(table) + ", " + number_ +
-                 " FROM generate_series(1, " + to_string(rows) + ")");
+  std::string any_level() {
+    return happens(33) ? "events_tree" : happens(50) ? "events_branch" : "events_leaf_" + number_;
   }
 
-  // Inserts ids that the client received before the transaction had an xid.
+  void insert(int rows) {
+    const int table = any(5);
+    session_.run("INSERT INTO " + (table == tree ? any_level() : tables[table]) + " SELECT " + new_id(table) + ", " +
+                 number_ + " FROM generate_series(1, " + to_string(rows) + ")");
+  }
+
+  // Inserts ids that the client received before the transaction had an xid, but not before it had locked the table.
   void insert_later() {
-    const int table = any(4);
+    const int table = any(5);
+    if (by_table) session_.run(std::string("UPDATE ") + tables[table] + " SET writer = writer WHERE false");
     const std::vector<id> ids = session_.run("SELECT " + new_id(table) + " FROM generate_series(1, 3)");
     pause();
     session_.run(std::string("INSERT INTO ") + tables[table] + " VALUES " + values(ids));
@@ -317,11 +328,55 @@ class writer {
   int prepared_ = 0;
 };
 
+// ---- strangers, who write nothing that readers read ----------------------------------------------------------------
+
+// Attaches partitions, and inserts into them, until told to stop.
+void attach_partitions(std::latch& connected) {
+  session server;
+  server.connect();
+  connected.arrive_and_wait();
+  for (int n = 1000; writing; ++n) {
+    const std::string leaf = "events_leaf_" + to_string(n), row = " (writer) VALUES (" + to_string(n) + ")";
+    server.run("CREATE TABLE " + leaf + " (LIKE events_tree INCLUDING ALL)");
+    server.run("ALTER TABLE events_branch ATTACH PARTITION " + leaf + " FOR VALUES IN (" + to_string(n) + ")");
+    for (const std::string& table : {leaf, std::string("events_tree"), leaf}) server.run("INSERT INTO " + table + row);
+    sleep_for(std::chrono::milliseconds(100));
+  }
+}
+
+class strangers {
+ public:
+  void begin() {
+    for (session* each : {&open_, &prepared_, &old_}) each->connect();
+    elsewhere_.connect(" dbname=postgres");
+    open_.run("BEGIN");
+    open_.run("INSERT INTO strangers DEFAULT VALUES");
+    open_.run("SELECT count(*) FROM events, events_v7, events_hot, events_parts, events_tree WHERE false");
+    prepared_.run("BEGIN");
+    prepared_.run("INSERT INTO strangers DEFAULT VALUES");
+    prepared_.run("PREPARE TRANSACTION 'stranger'");
+    elsewhere_.run("BEGIN");
+    elsewhere_.run("SELECT comb_uuid()");
+    old_.run("BEGIN ISOLATION LEVEL REPEATABLE READ");
+    old_.run("SELECT count(*) FROM strangers");
+  }
+  void end() {
+    open_.run("COMMIT");
+    prepared_.run("COMMIT PREPARED 'stranger'");
+    elsewhere_.run("COMMIT");
+    old_.run("COMMIT");
+  }
+
+ private:
+  session open_, prepared_, elsewhere_, old_;
+};
+
 // ---- readers -------------------------------------------------------------------------------------------------------
 
-void replace(std::string& in, const std::string& what, const id& by) {
-  for (std::size_t at; (at = in.find(what)) != std::string::npos;) in.replace(at, what.size(), text(by));
+void in_place_of(std::string& in, const std::string& what, const std::string& by) {
+  for (std::size_t at; (at = in.find(what)) != std::string::npos;) in.replace(at, what.size(), by);
 }
+void replace(std::string& in, const std::string& what, const id& by) { in_place_of(in, what, text(by)); }
 
 // The time of an id in milliseconds.
 long long time_of(const id& one) {
@@ -340,7 +395,18 @@ struct reader {
 
   void begin(session& server) {
     below = {};
-    for (const char* command : kind->session) server.run(command);
+    for (std::string command : kind->session) {
+      name_tables(command);
+      server.run(command);
+    }
+  }
+
+  void name_tables(std::string& command) const {
+    const std::string of_two = "events_of_two";
+    const std::string of = kind->table == of_two ? "('events', 'events_v7')" : std::string("('") + kind->table + "')";
+    if (!by_table) return;
+    in_place_of(command, "comb_watermark()", "comb_watermark" + of);
+    in_place_of(command, "hot_watermark()", "hot_watermark" + of);
   }
 
   // Returns how many rows it has received.
@@ -351,6 +417,7 @@ struct reader {
     }
     const std::size_t before = received.size();
     for (std::string command : kind->poll) {
+      name_tables(command);
       replace(command, "{last}", last);
       replace(command, "{below}", below);
       const std::vector<id> rows = server.run(command);
@@ -448,20 +515,23 @@ difference compare(const std::vector<id>& table, std::vector<id> received) {
 
 int main(int argc, char** argv) {
   if (argc < 4) {
-    std::fputs("usage: check_watermark CONNINFO SEED SECONDS [library|flavour [READER ...]]\n", stderr);
+    std::fputs("usage: check_watermark CONNINFO SEED SECONDS [library|tables|flavour [READER ...]]\n", stderr);
     return 2;
   }
   conninfo = argv[1];
   flavour = argc > 4 && std::strcmp(argv[4], "flavour") == 0;
+  by_table = argc > 4 && std::strcmp(argv[4], "tables") == 0;
   const std::vector<std::string> only(argv + std::min(argc, 5), argv + argc);
   const std::uint64_t seed = std::strtoull(argv[2], nullptr, 10);
 
   std::vector<reader> readers;
   for (const reader_kind& kind : reader_kinds)
-    if (!(flavour && kind.needs_library) && (only.empty() || std::count(only.begin(), only.end(), kind.name) > 0))
+    if (!(flavour && kind.needs_library) && !(by_table && kind.needs_server) && (only.empty() || std::count(only.begin(), only.end(), kind.name) > 0))
       readers.push_back({&kind});
   std::atomic<bool> reading{true};
-  std::latch connected(static_cast<std::ptrdiff_t>(readers.size()) + writers + 2);
+  strangers others;
+  if (by_table) others.begin();
+  std::latch connected(static_cast<std::ptrdiff_t>(readers.size()) + writers + 2 + by_table);
   std::vector<std::thread> reading_threads;
   for (reader& one : readers) reading_threads.emplace_back([&] { one(reading, connected); });
   reading_threads.emplace_back([&] { read_in_function(reading, connected); });
@@ -469,6 +539,7 @@ int main(int argc, char** argv) {
   std::vector<std::thread> writing_threads;
   for (int number = 0; number < writers; ++number)
     writing_threads.emplace_back([&connected, number, seed] { writer(number, seed)(connected); });
+  if (by_table) writing_threads.emplace_back([&connected] { attach_partitions(connected); });
   connected.arrive_and_wait();
   std::puts("connected");
   std::fflush(stdout);
@@ -485,13 +556,16 @@ int main(int argc, char** argv) {
     try {
       server.connect();
       if (end == id{}) end = server.run("SELECT comb_uuid()").front();
-      while (server.run("SELECT comb_watermark()").front() < end) sleep_for(std::chrono::milliseconds(20));
+      std::string ask = "SELECT comb_watermark()";
+      if (by_table) in_place_of(ask, "()", "('events', 'events_v7', 'events_hot', 'events_parts', 'events_tree')");
+      while (server.run(ask).front() < end) sleep_for(std::chrono::milliseconds(20));
       reading = false;
     } catch (const disconnected&) {
       ++reconnects;
     }
   }
   for (auto& thread : reading_threads) thread.join();
+  if (by_table) others.end();
 
   bool right = true;
   const auto is_right = [&](const char* name, const char* table, const std::vector<id>& received) {

@@ -8,6 +8,15 @@ CREATE TABLE events_parts_rest PARTITION OF events_parts DEFAULT;
 SELECT format('CREATE TABLE events_parts_%s PARTITION OF events_parts FOR VALUES FROM (%L) TO (%L)', n,
               comb_boundary(now() + n * interval '300 ms'), comb_boundary(now() + (n + 1) * interval '300 ms'))
 FROM generate_series(1, 100) AS n \gexec
+-- Each writer has a leaf of its own, and inserts into it directly or through a level above.
+CREATE TABLE events_tree (id uuid DEFAULT comb_uuid(), writer int NOT NULL, PRIMARY KEY (id, writer))
+PARTITION BY RANGE (writer);
+CREATE TABLE events_branch PARTITION OF events_tree FOR VALUES FROM (0) TO (1000000) PARTITION BY LIST (writer);
+SELECT format('CREATE TABLE events_leaf_%1$s PARTITION OF events_branch FOR VALUES IN (%1$s)', n)
+FROM generate_series(0, 7) AS n \gexec
+
+-- What strangers write to.
+CREATE TABLE strangers (id uuid PRIMARY KEY DEFAULT comb_uuid());
 
 -- Guards refuse ids that readers could miss: none that a transaction makes itself, and of those that clients bring, all
 -- that come later than the lateness. The last table shows what readers miss without a guard.
@@ -59,7 +68,7 @@ GRANT SELECT ON events_v7 TO reader;
 ALTER TABLE events_v7 ENABLE ROW LEVEL SECURITY;
 CREATE POLICY feed ON events_v7 FOR SELECT TO reader USING (id < comb_watermark());
 CREATE TABLE numbers_read (n int);
-CREATE FUNCTION sql_watermark() RETURNS uuid LANGUAGE sql STABLE AS 'SELECT comb_watermark()';
+CREATE FUNCTION sql_watermark() RETURNS uuid LANGUAGE sql STABLE AS $$ SELECT comb_watermark() $$;
 CREATE FUNCTION wrapper() RETURNS uuid LANGUAGE plpgsql AS $$ BEGIN RETURN comb_watermark(); END $$;
 CREATE FUNCTION wrapper_with_loop() RETURNS uuid LANGUAGE plpgsql AS $$
 DECLARE

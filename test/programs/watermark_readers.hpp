@@ -3,7 +3,7 @@
 //
 // In a statement, {last} stands for that id, and {below} for the id that a statement with `AS below` has returned. The
 // rows of all other statements of a poll count as read. The functions, views and tables are those of
-// check_watermark.sql.
+// check_watermark.sql. In the form of a table, each call names the table.
 #pragma once
 
 #include <initializer_list>
@@ -16,10 +16,13 @@ struct reader_kind {
   bool connects_anew = false;  // for each poll
   bool is_control = false;     // is expected to lose rows
   bool needs_library = false;  // reads nothing with the SQL flavour, or does not exist there
+  bool needs_server = false;   // reads up to the server's watermark, which strangers hold back
 };
 
 // One SELECT, as everybody writes it.
 #define FEED(watermark) "SELECT id FROM events WHERE id > '{last}' AND id < " watermark " ORDER BY id LIMIT 2000"
+#define FEED_OF(table) \
+  "SELECT id FROM " table " WHERE id > '{last}' AND id < (SELECT comb_watermark()) ORDER BY id LIMIT 2000"
 // The same where the last id is a parameter.
 #define FEED_AFTER(last, watermark) \
   "SELECT id FROM events WHERE id > " last " AND id < " watermark " ORDER BY id LIMIT 2000"
@@ -45,6 +48,9 @@ inline const reader_kind reader_kinds[] = {
       "500"},
      {"EXECUTE feed('{last}')"},
      "events_parts"},
+    {"tree", {}, {FEED_OF("events_tree")}, "events_tree"},
+    {"branch", {}, {FEED_OF("events_branch")}, "events_branch"},
+    {"leaf", {}, {FEED_OF("events_leaf_3")}, "events_leaf_3"},
     {"view", {}, {"SELECT id FROM feed WHERE id > '{last}' ORDER BY id LIMIT 2000"}},
     {"view of two tables",
      {},
@@ -86,7 +92,7 @@ inline const reader_kind reader_kinds[] = {
      {"CREATE TEMP TABLE sink (id uuid)"},
      {"DELETE FROM sink", "WITH written AS (INSERT INTO sink " FEED("wrapper()") ") SELECT 1",
       "SELECT id FROM sink ORDER BY id"}},
-    {"wrapper that loads the library", {}, {FEED("wrapper()")}, "events", true, false, true},
+    {"wrapper that loads the library", {}, {FEED("wrapper()")}, "events", true, false, true, true},
     {"cursor",
      {},
      {"BEGIN", "DECLARE feed CURSOR FOR " FEED("comb_watermark()"), "FETCH 50 FROM feed", "SELECT pg_sleep(0.001)",

@@ -303,9 +303,10 @@ struct world {
     bool operator==(const tables&) const = default;
   };
   static tables database() { return {}; }
+  static std::uint64_t catalogs() { return 0; }
   static announcer* announcers() {
-    static announcer memory[max_processes];
-    return memory;
+    static announcer memory[max_processes][max_processes];
+    return memory[machine.running];
   }
   struct writers {
     explicit writers(const tables&) {}

@@ -132,7 +132,7 @@ inline void ask(const snapshot* given) {
     tell("asks for the watermark of a snapshot below ", sees.end, ", with ", sees.running.size(), " running");
     checker.answers_in_epoch(me.reads);
     me.reads.last_is_newer = std::exchange(me.last_snapshot, sees.commits) > sees.commits;
-    const stamp watermark = session().watermark_for(extent_of(sees), world::database());
+    const stamp watermark = session().watermark_for(extent_of(sees), world::database(), 0);
     tell("receives watermark ", watermark);
     checker.watermark_of_statement(watermark, sees.commits, me.reads, sees.owed, sees.known, quiet, given == nullptr);
   });

@@ -1,6 +1,7 @@
 # Readers up to comb_watermark() receive each committed row exactly once: at full speed, with random delays between the
-# steps inside the library, and while the clock steps and the server is killed and started again. Each start of the
-# sequence from the clock is warned of.
+# steps inside the library, and while the clock steps and the server is killed and started again; those up to the
+# watermark of their table also while strangers hold that of the database back. Each start of the sequence from the clock
+# is warned of.
 #
 #   SEED=number     repeats the choices of an earlier run, which prints its seed if it fails
 #   SECONDS=number  is how long the test writes, 40 seconds by default
@@ -29,24 +30,32 @@ my $node = Comb::start_server(
 	'restart_after_crash = on', 'parallel_setup_cost = 0', 'parallel_tuple_cost = 0',
 	'min_parallel_table_scan_size = 0', 'parallel_leader_participation = off');
 
-# make_tables(DATABASE [, LIBRARY]): creates a database with tables. If LIBRARY is given, comb's functions are from it.
+# make_tables(DATABASE, FORM [, LIBRARY]): creates a database with tables. In form `tables`, each call of the watermark
+# names its tables. If LIBRARY is given, comb's functions are from it.
 sub make_tables
 {
-	my ($database, $library) = @_;
+	my ($database, $form, $library) = @_;
 	$node->safe_psql('postgres', "CREATE DATABASE $database");
-	$node->safe_psql($database, slurp_file("$top/test/programs/check_watermark.sql"));
+	my $sql = '';
+	for (split /^/, slurp_file("$top/test/programs/check_watermark.sql"))
+	{
+		my $read = join ', ', map { "'$_'" } /UNION/ ? qw(events events_v7) : /POLICY/ ? 'events_v7' : 'events';
+		s/comb_watermark\(\)/comb_watermark($read)/ if $form eq 'tables';
+		$sql .= $_;
+	}
+	$node->safe_psql($database, $sql);
 	$node->safe_psql($database, "UPDATE pg_proc SET probin = '$library' WHERE probin = '\$libdir/comb'") if $library;
 }
 
-# run_readers(DATABASE, SECONDS [, MEANWHILE]): returns whether all readers received each row exactly once, except two,
+# run_readers(DATABASE, FORM, SECONDS [, MEANWHILE]): returns whether all readers received each row exactly once, except two,
 # and counts the rows that these two lost. With MEANWHILE, the sessions write until that has been called.
 my %lost;
 
 sub run_readers
 {
-	my ($database, $time, $meanwhile) = @_;
+	my ($database, $form, $time, $meanwhile) = @_;
 	my ($in, $out, $err) = ('', '', '');
-	my @command = ($readers, $node->connstr($database), $seed, $meanwhile ? 0 : $time);
+	my @command = ($readers, $node->connstr($database), $seed, $meanwhile ? 0 : $time, $form);
 	my $run = IPC::Run::start(\@command, '<', \$in, '>', \$out, '2>', \$err, IPC::Run::timeout($time + 300));
 	if ($meanwhile)
 	{
@@ -64,16 +73,22 @@ sub run_readers
 	return $right;
 }
 
-make_tables('fast');
-ok(run_readers('fast', $seconds * 0.2), 'readers receive each row exactly once at full speed');
+make_tables('fast', 'library');
+ok(run_readers('fast', 'library', $seconds * 0.1), 'readers receive each row exactly once at full speed');
+make_tables('fast_tables', 'tables');
+$node->safe_psql('postgres', 'CREATE EXTENSION comb');
+ok(run_readers('fast_tables', 'tables', $seconds * 0.15), 'those of a table, too, beside strangers');
 
-make_tables('delayed', "$delayed/comb");
-ok(run_readers('delayed', $seconds * 0.3), 'readers receive each row exactly once with random delays');
+make_tables('delayed', 'library', "$delayed/comb");
+ok(run_readers('delayed', 'library', $seconds * 0.2), 'readers receive each row exactly once with random delays');
+make_tables('delayed_tables', 'tables', "$delayed/comb");
+$node->safe_psql('postgres', "UPDATE pg_proc SET probin = '$delayed/comb' WHERE probin = '\$libdir/comb'");
+ok(run_readers('delayed_tables', 'tables', $seconds * 0.2), 'those of a table, too, beside strangers');
 # On a slow machine few transactions run, so the readers that are controls may need more of them.
 for (1 .. 20)
 {
 	last if $lost{naive} && $lost{unguarded};
-	run_readers('fast', $seconds * 0.2) or last;
+	run_readers('fast', 'library', $seconds * 0.2) or last;
 }
 cmp_ok($lost{naive}, '>', 0, 'a reader that asks for ids above the largest that it has seen loses rows');
 cmp_ok($lost{unguarded}, '>', 0, 'a reader of ids that clients bring loses rows without a guard');
@@ -83,7 +98,7 @@ $node->stop;
 local @ENV{ keys %environment } = values %environment;
 Comb::set_clock($clock, '+0');
 $node->start;
-make_tables('disturbed', "$delayed/comb");
+make_tables('disturbed', 'library', "$delayed/comb");
 my %disturb = (
 	clock => sub { Comb::set_clock($clock, sprintf '%+d', int(rand(7200)) - 3600) },
 	kill => sub {
@@ -99,7 +114,7 @@ my %disturb = (
 	fast => sub { Comb::wait_for_recovery($node); $node->stop('fast'); $node->start },
 	immediate => sub { $node->stop('immediate'); $node->start });
 my @kinds = sort keys %disturb;
-my $right = run_readers('disturbed', $seconds * 0.5, sub {
+my $right = run_readers('disturbed', 'library', $seconds * 0.35, sub {
 		my ($until) = @_;
 		sleep 1;
 		for (my $n = 0; time < $until; ++$n)

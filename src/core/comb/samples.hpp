@@ -7,9 +7,9 @@
 //   1. takes a watermark              3. takes its snapshot
 //   2. takes a snapshot               4. uses a watermark whose step 2 was not after its step 3
 //
-// Samples are kept for as long as statements and transactions run, spaced in time: on level k, eight of them, each in a
-// period of 4 ms * 2^k of its own. So a snapshot of any age up to an hour finds one that is older by a fraction of that
-// age only.
+// Samples are kept for as long as statements and transactions run, spaced in time: on level k, some of them, each in a
+// period of 4 ms * 2^(step * k) of its own. So a snapshot of any age up to the longest finds one that is older by a part
+// of that age only.
 #pragma once
 
 #include <algorithm>
@@ -51,10 +51,9 @@ struct sample {
   extent seen{};
 };
 
-// The samples that all sessions share. They are read and changed under World::with_lock().
-struct server_samples {
-  static constexpr int levels = 18;
-  static constexpr int slots = 8;
+// Samples that all sessions share. They are read and changed under World::with_lock().
+template <int levels, int slots, int step>
+struct shared_samples {
   static constexpr int finest_bits = 18;  // 4 ms in units of a stamp
 
   sample kept[levels][slots];
@@ -62,15 +61,19 @@ struct server_samples {
   // Keeps a sample on the levels whose present period has none yet. If a level has one, so have all coarser levels.
   void keep(const sample& fresh) {
     for (int level = 0; level < levels; ++level) {
-      const std::uint64_t period = fresh.taken.units >> (finest_bits + level);
+      const int bits = finest_bits + step * level;
+      const std::uint64_t period = fresh.taken.units >> bits;
       sample& slot = kept[level][period % slots];
       // A session that was held up can bring one from before the sequence was set back.
       if (slot.times_set_back > fresh.times_set_back) return;
-      if (slot.taken.units >> (finest_bits + level) == period && slot.times_set_back == fresh.times_set_back) return;
+      if (slot.taken.units >> bits == period && slot.times_set_back == fresh.times_set_back) return;
       slot = fresh;
     }
   }
 };
+
+using server_samples = shared_samples<18, 8, 1>;  // up to an hour old
+using table_samples = shared_samples<4, 2, 3>;    // up to two seconds
 
 // The best of some samples for a snapshot that sees `seen`, of those taken since the sequence was set back last.
 class sample_choice {
@@ -84,6 +87,10 @@ class sample_choice {
   template <class Samples>
   void consider_all(const Samples& samples) {
     for (const sample& each : samples) consider(each);
+  }
+  template <int levels, int slots, int step>
+  void consider_all(const shared_samples<levels, slots, step>& samples) {
+    for (const auto& level : samples.kept) consider_all(level);
   }
 
   // Its watermark is 0 if no sample is right.

@@ -47,6 +47,8 @@
 //                                               written to them: is_one(slot, tag) for one that has announced, and
 //                                               each_prepared(f), which calls f({bound, is_writer}) for prepared ones
 //   database() -> tables                        none of this database
+//   catalogs() -> uint64                        how often the catalogs have changed, as far as this process has heard by
+//                                               the last time that it made `writers`
 //   announcers() -> announcer*                  memory of this process, for as many as there are slots
 #pragma once
 
@@ -71,10 +73,9 @@ inline constexpr announcement no_announcement = ~announcement{0};
 constexpr stamp bound_of(announcement announced) { return {announced & ~tag_mask}; }
 
 // What sessions share about tables whose watermark is above the server's: the highest, because a later one can be less,
-// if a transaction announces a bound and locks the table later; and two samples, for sessions that have none.
+// if a transaction announces a bound and locks the table later; and samples, for sessions that have none.
 struct table_watermarks {
-  static constexpr std::uint32_t capacity = 128;
-  static constexpr std::uint64_t between_samples = std::uint64_t{1} << server_samples::finest_bits;
+  static constexpr std::uint32_t capacity = 64;
 
   // Takes the server's watermark, and that of some tables as it was found. Returns one that is not less than any before,
   // and keeps it. Without room for it, it is the server's, which is right for all tables.
@@ -95,7 +96,7 @@ struct table_watermarks {
     if (highest == server || count + missing > capacity) return std::max(server, of_all);
     for (const std::uint64_t table : tables_in(of)) {
       entry* known = find(table);
-      if (known == nullptr) *(known = &kept[count++]) = {table, highest, {}, {}};
+      if (known == nullptr) *(known = &kept[count++]) = {table, highest, {}};
       known->highest = std::max(known->highest, highest);
     }
     return highest;
@@ -105,10 +106,7 @@ struct table_watermarks {
   template <class Tables>
   void keep(const Tables& of, const sample& fresh) {
     for (const std::uint64_t table : tables_in(of)) {
-      entry* known = find(table);
-      if (known == nullptr || fresh.taken - known->newer.taken < between_samples) continue;
-      known->older = known->newer;
-      known->newer = fresh;
+      if (entry* known = find(table)) known->samples.keep(fresh);
     }
   }
 
@@ -118,7 +116,7 @@ struct table_watermarks {
     sample best{max_stamp, {}, times_set_back, snapshot};
     for (const std::uint64_t table : tables_in(of)) {
       sample_choice choice(snapshot, times_set_back);
-      if (const entry* known = find(table)) choice.consider(known->newer), choice.consider(known->older);
+      if (const entry* known = find(table)) choice.consider_all(known->samples);
       best.watermark = std::min(best.watermark, choice.best().watermark);
     }
     return best;
@@ -127,7 +125,7 @@ struct table_watermarks {
   struct entry {
     std::uint64_t table;
     stamp highest;
-    sample newer, older;
+    table_samples samples;
   };
   std::uint32_t count = 0;
   entry kept[capacity];
@@ -145,6 +143,11 @@ struct table_watermarks {
     const std::span<const std::uint64_t> keys{of.keys, of.count};
     return keys.size() == 1 ? keys : keys.subspan(1);
   }
+};
+
+// A sample of this session, and how often it had heard of changes of the catalogs by then.
+struct own_sample : sample {
+  std::uint64_t catalogs = 0;
 };
 
 // What sessions share, under World::with_lock().
@@ -196,31 +199,43 @@ struct session {
   //
   // A snapshot that sees as far as an earlier one of this session gets a watermark at least as high, because the
   // sample of the last answer is kept, for some sets of tables.
-  stamp watermark_for(extent snapshot, const tables& of) {
-    const sample newest = take_sample(of);
+  //
+  // A plan can be older than its snapshot, and lack a partition. No row of that partition is below a sample from before
+  // the partition was attached. So if the catalogs have changed since the plan was made, samples from before count.
+  stamp watermark_for(extent snapshot, const tables& of, std::uint64_t catalogs_of_plan) {
+    const own_sample newest = take_sample(of);
+    const bool plan_is_new = newest.catalogs <= catalogs_of_plan;
     own_samples& own = samples_of(of);
     sample_choice choice(snapshot, newest.times_set_back);
-    choice.consider(own.last_answer);
-    choice.consider_all(own.recent);
-    if (choice.best().watermark < newest.watermark) {
+    const auto consider = [&](const own_sample& each) {
+      if (each.catalogs <= catalogs_of_plan) choice.consider(each);
+    };
+    consider(own.last_answer);
+    for (const own_sample& each : own.recent) consider(each);
+    if (plan_is_new && choice.best().watermark < newest.watermark) {
       World::with_lock([&] {
         server_watermarks& shared = World::watermarks();
-        for (const auto& level : shared.samples.kept) choice.consider_all(level);
+        choice.consider_all(shared.samples);
         choice.consider(shared.tables.best_for(of, snapshot, newest.times_set_back));
       });
     }
-    if (choice.best().watermark != stamp{}) own.last_answer = choice.best();
+    // What is right for this plan may be right for earlier ones, too, but that is not known.
+    if (choice.best().watermark != stamp{}) own.last_answer = {choice.best(), std::min(newest.catalogs, catalogs_of_plan)};
     return choice.best().watermark;
   }
 
   // Takes a sample of some tables for this session, and one of the server for all. The planner calls this before a
   // statement takes its snapshot, so that the statement finds a fresh one.
-  sample take_sample(const tables& of) {
-    sample of_server, of_tables;
+  own_sample take_sample(const tables& of) {
+    sample of_server;
+    own_sample of_tables;
     of_server.times_set_back = World::server().times_set_back.load();
     of_tables.watermark = take_watermarks(of_server, of).watermark;
     of_server.seen = World::snapshot();  // after the watermarks
-    of_tables = {of_tables.watermark, of_server.taken, of_server.times_set_back, of_server.seen};
+    of_tables.taken = of_server.taken;
+    of_tables.times_set_back = of_server.times_set_back;
+    of_tables.seen = of_server.seen;
+    of_tables.catalogs = World::catalogs();
     own_samples& own = samples_of(of);
     own.recent[own.taken++ % std::size(own.recent)] = of_tables;
     World::with_lock([&] {
@@ -367,10 +382,10 @@ struct session {
   // Samples of some tables, which are of this session alone.
   struct own_samples {
     tables of;
-    sample recent[4]{};
+    own_sample recent[4]{};
     unsigned taken = 0;
     std::uint64_t used = 0;  // the higher, the later
-    sample last_answer{};
+    own_sample last_answer{};
   };
 
   // In place of those that were not used for the longest time, if there are none yet.

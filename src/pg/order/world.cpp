@@ -47,6 +47,10 @@ void server_world::enter() {
   try_attach();
 }
 
+void count_relations_changed() {
+  CacheRegisterRelcacheCallback([](Datum, Oid) { ++relations_changed; }, Datum{0});
+}
+
 announcer* server_world::announcers() {
   static announcer* memory = nullptr;
   if (memory == nullptr)

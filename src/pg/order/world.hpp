@@ -22,6 +22,10 @@ inline stamp clock_stamp() {
   return stamp_from_clock(now);
 }
 
+// How often this process has heard that a table has changed, since it loaded the library.
+inline constinit std::uint64_t relations_changed = 0;
+void count_relations_changed();
+
 // What is not defined here is in world.cpp.
 struct server_world {
   template <class T>
@@ -108,6 +112,7 @@ struct server_world {
   using writers = table_writers;
   static table_set database() { return table_set::of_database(); }
   static announcer* announcers();
+  static std::uint64_t catalogs() { return relations_changed; }
 
   static server_waits<server_world>& waits();
   static waiter<server_world>& waiter_of(int slot);
@@ -136,9 +141,9 @@ static_assert(offsetof(shared_sequence, last) == 0 && offsetof(shared_sequence, 
               sizeof(shared_sequence) == 128);
 static_assert(offsetof(server_watermarks, highest) == 0 && offsetof(server_watermarks, times_set_back) == 8 &&
               offsetof(server_watermarks, samples) == 16 && sizeof(server_samples) == 5760 &&
-              offsetof(server_watermarks, tables) == 5776 && sizeof(table_watermarks) == 12296);
+              offsetof(server_watermarks, tables) == 5776 && sizeof(table_watermarks) == 21512);
 static_assert(offsetof(shared_memory, sequence) == 0 && offsetof(shared_memory, lock) == 128 &&
-              offsetof(shared_memory, watermarks) == 256 && offsetof(shared_memory, waits) == 18328 && offsetof(shared_memory, slots) == 19456);
+              offsetof(shared_memory, watermarks) == 256 && offsetof(shared_memory, waits) == 27544 && offsetof(shared_memory, slots) == 28672);
 
 // Where it is for this process: null until try_attach().
 inline constinit shared_memory* attached = nullptr;

@@ -63,7 +63,6 @@ bool table_writers::conflicts(Oid table, LOCKMASK modes) const {
 
 void table_writers::find_locked() {
   if (locked != nullptr || of.tables() == 0) return;
-  AcceptInvalidationMessages();
   List* named = NIL;
   for (std::size_t i = 0; i < of.tables(); ++i) named = lappend_oid(named, of.table(i));
   List* all = add_relatives(list_copy(named), InheritsParentIndexId, Anum_pg_inherits_inhparent);

@@ -58,7 +58,7 @@ class table_writers {
  public:
   // The tables whose locks count are read from the catalogs when they are needed, which is after the stamp was taken.
   // Who writes to a table that becomes a partition afterwards takes greater stamps.
-  explicit table_writers(const table_set& tables) : of(tables) {}
+  explicit table_writers(const table_set& tables) : of(tables) { AcceptInvalidationMessages(); }
   ~table_writers() {
     if (locked != nullptr) pfree(locked);
   }

@@ -15,8 +15,10 @@
 #include "statement.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <iterator>
 #include <optional>
+#include <utility>
 
 #include "order/snapshots.hpp"
 #include "order/world.hpp"
@@ -158,6 +160,36 @@ reach reach_outside_queries() {
   return sees;
 }
 
+// ---- old plans ----------------------------------------------------------------------------------------------------
+
+// A snapshot is taken after the plan was made, or was found to be valid. A partition that is attached in between is not
+// in the plan, but its rows can be visible. So if this process hears of a change of a table in between, the plan is old.
+constexpr std::uint64_t newest_catalogs = ~std::uint64_t{0};
+struct old_plan {
+  const QueryDesc* query;
+  std::uint64_t catalogs;  // that the plan knows
+};
+old_plan old_plans[16];
+unsigned old_plan_count = 0;
+std::uint64_t planned_with = newest_catalogs;  // of the last plan that was made, until a query starts
+
+planner_hook_type next_planner = nullptr;
+
+PlannedStmt* plan(PLANNER_PARAMETERS) {
+  const std::uint64_t known = relations_changed;
+  PlannedStmt* made = (next_planner != nullptr ? next_planner : standard_planner)(PLANNER_ARGUMENTS);
+  planned_with = known;
+  return made;
+}
+
+void check_plan(const QueryDesc* query) {
+  const std::uint64_t known = std::min(relations_changed, std::exchange(planned_with, newest_catalogs));
+  AcceptInvalidationMessages();
+  for (old_plan& each : old_plans)
+    if (each.query == query) each.query = nullptr;  // an earlier one in the same place
+  if (relations_changed != known) old_plans[old_plan_count++ % std::size(old_plans)] = {query, known};
+}
+
 // ---- answers ------------------------------------------------------------------------------------------------------
 
 // The newest snapshot that an answer of a transaction is right for.
@@ -175,11 +207,20 @@ struct {
       errhint("%s", hint));
 }
 
+// What the plans of the running queries know of the catalogs.
+std::uint64_t catalogs_of_plans() {
+  std::uint64_t known = newest_catalogs;
+  for (const running_query* each = newest_query; each != nullptr; each = each->around)
+    for (const old_plan& old : old_plans)
+      if (old.query == each->query) known = std::min(known, old.catalogs);
+  return known;
+}
+
 answer find_answer(const table_set& of, const reach& sees) {
   const LocalTransactionId transaction = server_world::transaction();
   if (newest_answer.transaction != transaction || is_older(newest_answer.sees, sees))
     newest_answer = {transaction, sees};
-  return {of, sees, this_session.watermark_for(extent_of(sees), of)};
+  return {of, sees, this_session.watermark_for(extent_of(sees), of, catalogs_of_plans())};
 }
 
 // The answer to calls outside of the queries that are known, which have nothing that could keep it. A command has one
@@ -248,6 +289,7 @@ void check_order(const QueryDesc* query) {
 
 void start_query(QueryDesc* query, int flags) {
   check_order(query);
+  if (counts(query)) check_plan(query);
   run(query, [=] { (next_start != nullptr ? next_start : standard_ExecutorStart)(query, flags); });
 }
 
@@ -284,6 +326,9 @@ void init_statement() {
   ExecutorRun_hook = run_query;
   next_finish = ExecutorFinish_hook;
   ExecutorFinish_hook = finish_query;
+  next_planner = planner_hook;
+  planner_hook = plan;
+  count_relations_changed();
   // The planner loads the library before the query starts, except for calls within functions.
   if (!IsTransactionState() || is_in_command_alone()) return;
   loaded_in = present();
