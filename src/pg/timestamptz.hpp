@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "comb/generator.hpp"
 #include "comb/layout.hpp"
+#include "comb/stamp.hpp"
 #include "comb/time.hpp"
 #include "postgres.hpp"
 

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <random>
 
-#include "comb/generator.hpp"
 #include "comb/hot.hpp"
+#include "comb/stamp.hpp"
 #include "comb/timestamp.hpp"
 
 namespace comb {

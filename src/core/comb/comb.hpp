@@ -8,7 +8,7 @@
 // comb_uuid(), comb_uuid_v7() and hot_uuid(shard) return the same ids as the PostgreSQL functions of these names.
 // comb_timestamp(id), hot_shard(id) and hot_timestamp(id) read them. comb_boundary(at) and hot_boundary(at) return the
 // smallest id of a time. mask(id, key) hides the time in a version 7 id, and to_ulid(id) writes an id in 26 characters.
-// generator.hpp describes how an id is made, layout.hpp the layouts of other libraries.
+// generator.hpp describes how an id is made, stamp.hpp its bits, and layout.hpp the layouts of other libraries.
 #pragma once
 
 #include "boundary.hpp"
@@ -24,6 +24,7 @@
 #include "layout_time.hpp"
 #include "mask.hpp"
 #include "shard.hpp"
+#include "stamp.hpp"
 #include "standalone.hpp"
 #include "time.hpp"
 #include "timestamp.hpp"

@@ -8,7 +8,7 @@
 #include <optional>
 #include <ratio>
 
-#include "generator.hpp"
+#include "stamp.hpp"
 #include "time.hpp"
 #include "timestamp.hpp"
 

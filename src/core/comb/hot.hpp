@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include "byte_order.hpp"
-#include "generator.hpp"
+#include "stamp.hpp"
 #include "time.hpp"
 #include "uuid.hpp"
 

@@ -5,8 +5,8 @@
 #include <bit>
 #include <cstdint>
 
-#include "generator.hpp"
 #include "layout.hpp"
+#include "stamp.hpp"
 #include "uuid.hpp"
 
 namespace comb {

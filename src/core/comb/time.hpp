@@ -1,5 +1,4 @@
-// The types of time, so that no two units can be mixed up. The time in an id has another type, `stamp` in
-// generator.hpp.
+// The types of time, so that no two units can be mixed up. The time in an id has another type, `stamp` (stamp.hpp).
 #pragma once
 
 #include <chrono>

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <cstdint>
 
-#include "generator.hpp"
+#include "stamp.hpp"
 #include "time.hpp"
 #include "uuid.hpp"
 
