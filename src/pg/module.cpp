@@ -1,11 +1,7 @@
 // What PostgreSQL calls when it loads the library.
 #include "order/shared_memory.hpp"
 #include "order/written_tables.hpp"
-#include "planner/estimates.hpp"
-#include "planner/function.hpp"
-#include "planner/index_timestamps.hpp"
-#include "planner/time_lists.hpp"
-#include "planner/time_statistics.hpp"
+#include "planner/hooks.hpp"
 #include "postgres.hpp"
 #include "watermark/statement.hpp"
 #include "watermark/wait.hpp"
@@ -21,11 +17,7 @@ __attribute__((visibility("default"))) void _PG_init() {
       (GetConfigOptionFlags("comb.enable_planner", true) & GUC_CUSTOM_PLACEHOLDER) == 0)
     ereport(ERROR, errcode(ERRCODE_DUPLICATE_OBJECT), errmsg("another copy of comb's library is loaded"),
             errhint("Name one file everywhere: in the preload settings, LOAD, and the column probin of pg_proc."));
-  comb::pg::init_estimates();
-  comb::pg::init_function();
-  comb::pg::init_index_timestamps();
-  comb::pg::init_time_lists();
-  comb::pg::init_time_statistics();
+  comb::pg::init_planner();
   comb::pg::init_shared_memory();
   comb::pg::init_statement();
   comb::pg::init_written_tables();

@@ -1,5 +1,5 @@
 // All headers of PostgreSQL, and the differences between its versions, except that in the arguments of the planner's
-// hook (index_timestamps.cpp). No other file includes PostgreSQL's headers.
+// hook (hooks.cpp). No other file includes PostgreSQL's headers.
 #pragma once
 
 // From GCC 13 on, <chrono> includes <libintl.h>, whose functions are macros of a server that is built without NLS.

@@ -13,19 +13,13 @@
 
 #include "comb/boundary.hpp"
 #include "datum.hpp"
-#include "end_of_planning.hpp"
-#include "function.hpp"
-#include "index_timestamps.hpp"
+#include "planned_query.hpp"
 #include "postgres.hpp"
 #include "time_calls.hpp"
 
 namespace comb::pg {
 
 namespace {
-
-get_relation_stats_hook_type next_get_relation_stats_hook = nullptr;
-
-enum class answer { unknown, no, yes };
 
 // A comparison as PostgreSQL's estimator describes it: `isgt` is true for > and >=, `iseq` for <= and >=.
 struct comparison {
@@ -35,11 +29,9 @@ struct comparison {
   RegProcedure function;
   bool isgt;
   bool iseq;
-  bool evaluated = false;  // whether `constant` is known
-  const Const* constant = nullptr;
-  answer with_boundary = answer::unknown;  // whether the clauses compare the column with a boundary
-  bool answered = false;                   // whether `statistics` is known
-  HeapTuple statistics = nullptr;          // that replace those of the column
+  const Const* constant;           // that the planner knows for `other`, or null
+  bool answered = false;           // whether `statistics` is known
+  HeapTuple statistics = nullptr;  // that replace those of the column
 };
 
 // Reads a comparison of uuids by <, <=, >= or >, with a relation's column on the given side. Returns false for others.
@@ -64,19 +56,11 @@ bool is_cheap(Node* expression) {
 }
 
 // The constant that the planner knows for the other side of a comparison, or null. It knows one for now() and for the
-// parameters of a custom plan, too. Each side is evaluated at most once.
-const Const* known_constant(PlannerInfo* root, comparison& clause) {
-  if (clause.evaluated) return clause.constant;
-  clause.evaluated = true;
-  Node* value = clause.other;
-  if (is_cheap(value) && !contain_var_clause(value)) {
-    // GEQO estimates in a context of its own, which it resets.
-    const MemoryContext caller = MemoryContextSwitchTo(root->planner_cxt);
-    value = estimate_expression_value(root, value);
-    MemoryContextSwitchTo(caller);
-    if (IsA(value, Const) && !as<Const>(value)->constisnull) clause.constant = as<Const>(value);
-  }
-  return clause.constant;
+// parameters of a custom plan, too.
+const Const* known_constant(PlannerInfo* root, Node* value) {
+  if (!is_cheap(value) || contain_var_clause(value)) return nullptr;
+  value = estimate_expression_value(root, value);
+  return IsA(value, Const) && !as<Const>(value)->constisnull ? as<Const>(value) : nullptr;
 }
 
 bool is_boundary(const Const* constant) {
@@ -93,6 +77,8 @@ bool brin_may_ask(const RelOptInfo* rel) {
   return false;
 }
 
+}  // namespace
+
 // The comparisons in the clauses of one relation, sorted by the addresses of the columns' nodes. They are collected
 // when the relation's first comparison is estimated, and searched for the others. So the time to plan a long OR does
 // not grow with the square of its length.
@@ -102,42 +88,27 @@ struct comparisons {
   comparison* first;
   int count;
   int capacity;
-  int next;  // after the comparison that was found last
+  int next;               // after the comparison that was found last
+  Bitmapset* with_times;  // the columns that are compared with a boundary; the other end of a range may be another id
 
   comparison* begin() { return first; }
   comparison* end() { return first + count; }
 };
 
-// Those of the relations of one query, by their numbers.
-struct {
-  const PlannerInfo* root;
-  comparisons* by_relation;
-  int relations;
-  int last;  // the relation that was looked up last
-} seen;
+namespace {
 
-void forget(void*) { seen = {}; }
-
-void start_with(const PlannerInfo* root) {
-  const auto allocate = [root](std::size_t size) { return MemoryContextAllocZero(root->planner_cxt, size); };
-  seen = {};
-  call_at_end_of_planning(root, forget);
-  const int relations = root->simple_rel_array_size;
-  seen = {root, as<comparisons>(allocate(sizeof(comparisons) * static_cast<std::size_t>(relations))), relations, 1};
-}
-
-void add(comparisons& found, const comparison& clause, MemoryContext memory) {
+void add(comparisons& found, const comparison& clause) {
   if (found.count == found.capacity) {
     found.capacity = std::max(8, found.capacity * 2);
     const std::size_t size = sizeof(comparison) * static_cast<std::size_t>(found.capacity);
-    found.first =
-        static_cast<comparison*>(found.first ? repalloc_huge(found.first, size) : MemoryContextAllocHuge(memory, size));
+    found.first = static_cast<comparison*>(found.first ? repalloc_huge(found.first, size)
+                                                       : MemoryContextAllocHuge(CurrentMemoryContext, size));
   }
   found.first[found.count++] = clause;
 }
 
 // Collects the comparisons in a clause, below any depth of AND, OR, NOT and IS TRUE.
-void collect(comparisons& found, Node* clause, Index relid, MemoryContext memory) {
+void collect(PlannerInfo* root, comparisons& found, Node* clause, Index relid) {
   check_stack_depth();
   if (IsA(clause, RestrictInfo)) {
     const auto* restriction = as<RestrictInfo>(clause);
@@ -146,29 +117,41 @@ void collect(comparisons& found, Node* clause, Index relid, MemoryContext memory
   if (IsA(clause, BooleanTest)) clause = as<Node>(as<BooleanTest>(clause)->arg);
   if (IsA(clause, BoolExpr)) {
     ListCell* cell;
-    foreach (cell, as<BoolExpr>(clause)->args) collect(found, as<Node>(lfirst(cell)), relid, memory);
+    foreach (cell, as<BoolExpr>(clause)->args) collect(root, found, as<Node>(lfirst(cell)), relid);
     return;
   }
   const auto* op = as<OpExpr>(clause);
   if (!IsA(clause, OpExpr) || list_length(op->args) != 2) return;
   for (const bool column_on_left : {true, false}) {
     comparison result;
-    if (read_comparison(op, relid, column_on_left, result)) add(found, result, memory);
+    if (!read_comparison(op, relid, column_on_left, result)) continue;
+    result.constant = known_constant(root, result.other);
+    if (result.constant != nullptr && is_boundary(result.constant))
+      found.with_times = bms_add_member(found.with_times, result.column->varattno);
+    add(found, result);
   }
 }
 
-comparisons& comparisons_of(const PlannerInfo* root, const RelOptInfo* rel) {
-  if (seen.root != root || seen.relations < root->simple_rel_array_size) start_with(root);
-  Assert(rel->relid < static_cast<Index>(seen.relations));
-  comparisons& found = seen.by_relation[rel->relid];
+comparisons& comparisons_of(PlannerInfo* root, const RelOptInfo* rel) {
+  planned_query& query = planned(root);
+  if (query.relations < root->simple_rel_array_size) {
+    query.relations = root->simple_rel_array_size;
+    const std::size_t size = sizeof(comparisons) * static_cast<std::size_t>(query.relations);
+    query.by_relation = as<comparisons>(MemoryContextAllocZero(root->planner_cxt, size));
+  }
+  comparisons& found = query.by_relation[rel->relid];
   // PostgreSQL splits an OR across a join, and estimates its parts before they become restrictions.
   const List* clauses[] = {rel->baserestrictinfo, rel->joininfo};
   const int lengths[] = {list_length(clauses[0]), list_length(clauses[1])};
   if (std::equal(clauses, clauses + 2, found.clauses) && std::equal(lengths, lengths + 2, found.lengths)) return found;
   found.count = found.next = 0;
+  // GEQO estimates in a context of its own, which it resets.
+  const MemoryContext caller = MemoryContextSwitchTo(root->planner_cxt);
+  found.with_times = nullptr;
   ListCell* cell;
   for (const List* list : clauses)
-    foreach (cell, list) collect(found, as<Node>(lfirst(cell)), rel->relid, root->planner_cxt);
+    foreach (cell, list) collect(root, found, as<Node>(lfirst(cell)), rel->relid);
+  MemoryContextSwitchTo(caller);
   std::sort(found.begin(), found.end(),
             [](const comparison& a, const comparison& b) { return std::less<>{}(a.column, b.column); });
   std::copy(clauses, clauses + 2, found.clauses);
@@ -192,24 +175,6 @@ comparison* find_comparison(comparisons& all, const VariableStatData* examined) 
   return found;
 }
 
-// Whether one of the clauses compares the column with a boundary. The other end of a range may be an ordinary id, as in
-// `id > :last_seen AND id < now()`. The answer is noted in all comparisons of the column.
-bool is_with_boundary(PlannerInfo* root, comparisons& all, const comparison& clause) {
-  if (clause.with_boundary == answer::unknown) {
-    const auto is_same_column = [&clause](const comparison& other) {
-      return other.column->varattno == clause.column->varattno;
-    };
-    const bool found = std::any_of(all.begin(), all.end(), [&](comparison& other) {
-      if (!is_same_column(other)) return false;
-      const Const* constant = known_constant(root, other);
-      return constant != nullptr && is_boundary(constant);
-    });
-    for (comparison& other : all)
-      if (is_same_column(other)) other.with_boundary = found ? answer::yes : answer::no;
-  }
-  return clause.with_boundary == answer::yes;
-}
-
 // Sets `share` to the fraction of all rows for which a comparison is true, as PostgreSQL's scalarineqsel() does, but
 // with interpolation. Returns false if the column has no histogram.
 //
@@ -220,16 +185,16 @@ bool is_with_boundary(PlannerInfo* root, comparisons& all, const comparison& cla
 // So the server's own code does all of the work: it searches the histogram, looks at both ends of the index,
 // interpolates, and checks privileges. Interpolation of our own would be one line, but the code around it is not
 // exported and would have to be copied.
-bool estimate_share(PlannerInfo* root, VariableStatData& column, const comparison& clause, const Const* constant,
-                    double& share) {
+bool estimate_share(PlannerInfo* root, VariableStatData& column, const comparison& clause, double& share) {
   FmgrInfo function;
   fmgr_info(clause.function, &function);
   column.vartype = MACADDROID;
   const double in_histogram = ineq_histogram_selectivity(root, &column, clause.op, &function, clause.isgt, clause.iseq,
-                                                         InvalidOid, constant->constvalue, MACADDROID);
+                                                         InvalidOid, clause.constant->constvalue, MACADDROID);
   if (in_histogram < 0) return false;
   double listed;
-  const double listed_matches = mcv_selectivity(&column, &function, InvalidOid, constant->constvalue, true, &listed);
+  const double listed_matches =
+      mcv_selectivity(&column, &function, InvalidOid, clause.constant->constvalue, true, &listed);
   const auto* stats = as<FormData_pg_statistic>(GETSTRUCT(column.statsTuple));
   share = (1 - stats->stanullfrac - listed) * in_histogram + listed_matches;
   CLAMP_PROBABILITY(share);
@@ -297,11 +262,12 @@ HeapTuple statistics_for(HeapTuple own, double before) {
 // after the other.
 const RelOptInfo* find_relation(const PlannerInfo* root, const RangeTblEntry* entry) {
   const int size = root->simple_rel_array_size;
-  const int start = seen.root == root ? seen.last : 1;
-  for (int i = 1; i < size; ++i) {
-    const int number = (start + i - 2) % (size - 1) + 1;
+  const bool is_known = last_planned.root == root;
+  const int start = is_known ? last_planned.last : 0;
+  for (int i = 0; i < size; ++i) {
+    const int number = (start + i) % size;
     if (root->simple_rte_array[number] != entry) continue;
-    if (seen.root == root) seen.last = number;
+    if (is_known) last_planned.last = number;
     return root->simple_rel_array[number];
   }
   return nullptr;
@@ -316,9 +282,8 @@ bool may_be_uuid(const RangeTblEntry* entry, AttrNumber attribute) {
 }
 
 // The statistics that replace those of the column in a comparison, or null if there are none.
-HeapTuple statistics_of(PlannerInfo* root, comparisons& all, comparison& clause) {
-  const Const* constant = known_constant(root, clause);
-  if (constant == nullptr || (!is_boundary(constant) && !is_with_boundary(root, all, clause))) return nullptr;
+HeapTuple statistics_of(PlannerInfo* root, const comparisons& all, const comparison& clause) {
+  if (clause.constant == nullptr || !bms_is_member(clause.column->varattno, all.with_times)) return nullptr;
   // Examining the column calls this hook again, with a node that no clause contains. So it returns the column's own
   // statistics.
   Var column = *clause.column;
@@ -326,7 +291,7 @@ HeapTuple statistics_of(PlannerInfo* root, comparisons& all, comparison& clause)
   examine_variable(root, as<Node>(&column), 0, &own);
   HeapTuple result = nullptr;
   double share;
-  if (HeapTupleIsValid(own.statsTuple) && estimate_share(root, own, clause, constant, share)) {
+  if (HeapTupleIsValid(own.statsTuple) && estimate_share(root, own, clause, share)) {
     const auto* stats = as<FormData_pg_statistic>(GETSTRUCT(own.statsTuple));
     const MemoryContext caller = MemoryContextSwitchTo(root->planner_cxt);
     result = statistics_for(own.statsTuple, clause.isgt ? 1 - stats->stanullfrac - share : share);
@@ -336,9 +301,10 @@ HeapTuple statistics_of(PlannerInfo* root, comparisons& all, comparison& clause)
   return result;
 }
 
-void release_nothing(HeapTuple) {}
+}  // namespace
 
-bool replace_statistics(PlannerInfo* root, RangeTblEntry* entry, AttrNumber attribute, VariableStatData* examined) {
+bool replace_statistics(PlannerInfo* root, const RangeTblEntry* entry, AttrNumber attribute,
+                        VariableStatData* examined) {
   if (!may_be_uuid(entry, attribute)) return false;
   const RelOptInfo* rel = find_relation(root, entry);
   if (rel == nullptr || brin_may_ask(rel)) return false;
@@ -353,18 +319,6 @@ bool replace_statistics(PlannerInfo* root, RangeTblEntry* entry, AttrNumber attr
   examined->statsTuple = found->statistics;
   examined->freefunc = release_nothing;
   return found->statistics != nullptr;
-}
-
-bool get_relation_stats(PlannerInfo* root, RangeTblEntry* entry, AttrNumber attribute, VariableStatData* examined) {
-  if (next_get_relation_stats_hook && next_get_relation_stats_hook(root, entry, attribute, examined)) return true;
-  return enable_planner && replace_statistics(root, entry, attribute, examined);
-}
-
-}  // namespace
-
-void init_estimates() {
-  next_get_relation_stats_hook = get_relation_stats_hook;
-  get_relation_stats_hook = get_relation_stats;
 }
 
 }  // namespace comb::pg

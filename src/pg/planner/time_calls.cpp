@@ -9,7 +9,6 @@
 #include "comb/timestamp.hpp"
 #include "datum.hpp"
 #include "estimates.hpp"
-#include "function.hpp"
 #include "ids/functions.hpp"
 #include "timestamptz.hpp"
 
@@ -30,13 +29,52 @@ constexpr boundary upper = {"comb_upper_boundary", ::comb_upper_boundary, nullpt
 
 }  // namespace
 
+// Does nothing, but loads the library before the planner comes to the first condition of a session. The planner calls
+// it when it simplifies a call of a function that reads a time or of a boundary function.
+COMB_FUNCTION(comb_boundary_support) { PG_RETURN_DATUM(0); }
+
+namespace {
+
+// Many conditions of a query call the same functions.
+struct {
+  Oid function;
+  PGFunction code;
+} known[16];
+unsigned times_forgotten = 0;
+
+PGFunction look_up(Oid function) {
+  FmgrInfo info;
+  fmgr_info(function, &info);
+  return info.fn_addr;
+}
+
+}  // namespace
+
+PGFunction code_of(Oid function) {
+  auto& place = known[function % lengthof(known)];
+  if (place.function == function) return place.code;
+  Assert(IsTransactionState());
+  const unsigned before = times_forgotten;
+  const Oid support = get_func_support(function);
+  const bool is_of_comb = OidIsValid(support) && look_up(support) == comb_boundary_support;
+  const PGFunction code = is_of_comb ? look_up(function) : nullptr;
+  // The function may have changed between two looks into the catalog.
+  if (times_forgotten == before) place = {function, code};
+  return code;
+}
+
+void forget_functions(Datum, int, uint32) {
+  for (auto& each : known) each = {};
+  ++times_forgotten;
+}
+
 Var* id_column(void* node) {
   if (exprType(as<Node>(node)) != UUIDOID) return nullptr;
   auto* column = as<Var>(strip_relabels(node));
   return IsA(column, Var) && column->varlevelsup == 0 && column->varattno > 0 ? column : nullptr;
 }
 
-call read_call(void* node) {
+time_call read_call(void* node) {
   if (!IsA(node, FuncExpr)) return {};
   const auto* function = as<FuncExpr>(node);
   // What is cheap to see comes first, because this runs for every condition of every query.
@@ -145,9 +183,7 @@ List* compared(Oid op, Node* id, Node* with) {
   set_opfuncid(clause);
   return list_make1(clause);
 }
-List* at_or_after(Node* id, Node* first) { return compared(uuid_ge, id, first); }
-List* before(Node* id, Node* end) { return compared(uuid_lt, id, end); }
-List* both(List* one, List* other) { return one == NIL || other == NIL ? NIL : list_concat(one, other); }
+List* all_or_none(List* one, List* other) { return one == NIL || other == NIL ? NIL : list_concat(one, other); }
 
 // A range of times as a tstzrange, of which it can be a domain. Null for expressions of other types.
 Node* as_tstzrange(Node* range) {
@@ -175,30 +211,30 @@ List* within_constant(Node* id, const Const* range) {
     const sys_micros at = clamped_time(DatumGetTimestampTz(end.val));
     return uuid_constant(after ? comb_boundary_after(at) : comb::comb_boundary(at));
   };
-  List* after_start = first.infinite ? NIL : at_or_after(id, boundary_at(first, !first.inclusive));
-  List* before_end = last.infinite ? NIL : before(id, boundary_at(last, last.inclusive));
+  List* after_start = first.infinite ? NIL : compared(uuid_ge, id, boundary_at(first, !first.inclusive));
+  List* before_end = last.infinite ? NIL : compared(uuid_lt, id, boundary_at(last, last.inclusive));
   return list_concat(after_start, before_end);
 }
 
 }  // namespace
 
-List* within(const call& time, Node* range) {
+List* within(const time_call& time, Node* range) {
   range = time.callee->has_range && is_fixed(range) ? as_tstzrange(range) : nullptr;
   if (range == nullptr) return NIL;
   if (IsA(range, Const)) return within_constant(time.id, as<Const>(range));
-  return both(at_or_after(time.id, boundary_call(lower, time.function, range)),
-              before(time.id, boundary_call(upper, time.function, range)));
+  return all_or_none(compared(uuid_ge, time.id, boundary_call(lower, time.function, range)),
+                     compared(uuid_lt, time.id, boundary_call(upper, time.function, range)));
 }
 
 // The upper boundary is the max uuid for a range up to infinity, where the max uuid is. So it fulfils the condition.
-List* implied_by_range(const call& time, Node* range) {
+List* implied_by_range(const time_call& time, Node* range) {
   range = time.callee->has_range && contain_var_clause(range) && !contain_volatile_functions(range) &&
                   !contain_subplans(range)
               ? as_tstzrange(range)
               : nullptr;
   if (range == nullptr) return NIL;
-  List* result = both(compared(uuid_ge, time.id, boundary_call(lower, time.function, range)),
-                      compared(uuid_le, time.id, boundary_call(upper, time.function, range)));
+  List* result = all_or_none(compared(uuid_ge, time.id, boundary_call(lower, time.function, range)),
+                             compared(uuid_le, time.id, boundary_call(upper, time.function, range)));
   ListCell* cell;
   foreach (cell, result) lfirst_node(OpExpr, cell)->location = follows_from_range;
   return result;
@@ -211,49 +247,40 @@ bool is_implied_by_range(Expr* condition, Index table) {
   return id != nullptr && id->varno == static_cast<int>(table);
 }
 
-List* compared_with_time(const call& time, int strategy, Node* at) {
-  at = is_fixed(at) ? as_timestamptz(at) : nullptr;
-  if (at == nullptr) return NIL;
-  const auto boundary_at = [&] { return boundary_of(time.callee->at, time.function, at); };
-  const auto boundary_after = [&] { return boundary_of(time.callee->after, time.function, at); };
-  switch (strategy) {
-    case BTLessStrategyNumber:
-      return before(time.id, boundary_at());
-    case BTLessEqualStrategyNumber:
-      return before(time.id, boundary_after());
-    case BTEqualStrategyNumber:
-      return both(at_or_after(time.id, boundary_at()), before(time.id, boundary_after()));
-    case BTGreaterEqualStrategyNumber:
-      return at_or_after(time.id, boundary_at());
-    case BTGreaterStrategyNumber:
-      return at_or_after(time.id, boundary_after());
-    default:
-      return NIL;
-  }
-}
+namespace {
 
-// The boundary after infinity is the max uuid, which is at infinity. So it fulfils conditions with that boundary.
-List* implied_by_comparison(const call& time, int strategy, Node* at) {
+// The conditions for `call op at`, of which `up_to` is the one for ids of at most that time.
+List* comparison_with(const time_call& time, int strategy, Node* at, Oid up_to) {
   at = is_null(at) ? nullptr : as_timestamptz(at);
   if (at == nullptr) return NIL;
   const auto id = [&](Oid op, const boundary& than) {
     return compared(op, time.id, boundary_of(than, time.function, at));
   };
-  const auto& [code, read, first, after, has_range] = *time.callee;
   switch (strategy) {
     case BTLessStrategyNumber:
-      return id(uuid_lt, first);
+      return id(uuid_lt, time.callee->at);
     case BTLessEqualStrategyNumber:
-      return id(uuid_le, after);
+      return id(up_to, time.callee->after);
     case BTEqualStrategyNumber:
-      return both(id(uuid_ge, first), id(uuid_le, after));
+      return all_or_none(id(uuid_ge, time.callee->at), id(up_to, time.callee->after));
     case BTGreaterEqualStrategyNumber:
-      return id(uuid_ge, first);
+      return id(uuid_ge, time.callee->at);
     case BTGreaterStrategyNumber:
-      return id(uuid_ge, after);
+      return id(uuid_ge, time.callee->after);
     default:
       return NIL;
   }
+}
+
+}  // namespace
+
+List* compared_with_time(const time_call& time, int strategy, Node* at) {
+  return is_fixed(at) ? comparison_with(time, strategy, at, uuid_lt) : NIL;
+}
+
+// The boundary after infinity is the max uuid, which is at infinity. So it fulfils conditions with that boundary.
+List* implied_by_comparison(const time_call& time, int strategy, Node* at) {
+  return comparison_with(time, strategy, at, uuid_le);
 }
 
 int or_equal(int strategy) {
@@ -263,7 +290,7 @@ int or_equal(int strategy) {
 
 // If `last` has the time `at`, this is a comparison with `last` alone. Otherwise all ids of that time are on the same
 // side of `last`.
-List* compared_with_row(const call& time, int strategy, const Const* at, const Const* last) {
+List* compared_with_row(const time_call& time, int strategy, const Const* at, const Const* last) {
   if (strategy == InvalidStrategy || time.callee->after.name == nullptr || at->consttype != TIMESTAMPTZOID ||
       last->consttype != UUIDOID || at->constisnull || last->constisnull ||
       TIMESTAMP_IS_NOEND(DatumGetTimestampTz(at->constvalue)))

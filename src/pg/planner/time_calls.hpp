@@ -23,13 +23,26 @@ struct reader {
   bool has_range;  // whether there are boundaries of a tstzrange
 };
 
+// The C code of a function that has comb_boundary_support() as its support function, or null. The functions of comb are
+// recognized by it, because their OIDs change when the extension is created again, and their schema may be any.
+PGFunction code_of(Oid function);
+
+// Called when a function has changed.
+void forget_functions(Datum, int cache, uint32);
+
+// An expression without changes of its type that change no bit, such as from varchar to text.
+inline Node* strip_relabels(void* node) {
+  while (IsA(node, RelabelType)) node = as<Node>(as<RelabelType>(node)->arg);
+  return as<Node>(node);
+}
+
 // A call of a reader with a column as its argument. `callee` is null if an expression is no such call.
-struct call {
+struct time_call {
   const reader* callee = nullptr;
   Oid function;
   Node* id;
 };
-call read_call(void* node);
+time_call read_call(void* node);
 
 // The column of the query that an expression of type uuid consists of, or null.
 Var* id_column(void* node);
@@ -43,16 +56,16 @@ constexpr Oid uuid_eq = 2972, uuid_lt = 2974, uuid_gt = 2975, uuid_le = 2976, uu
 
 // The conditions that are the same as `call op at`, for a time that is fixed during the query. `strategy` is the
 // comparison that op makes in the order of times.
-List* compared_with_time(const call& time, int strategy, Node* at);
+List* compared_with_time(const time_call& time, int strategy, Node* at);
 // The conditions that follow from `call op at`, for any time. For < and >=, they are the same as it.
-List* implied_by_comparison(const call& time, int strategy, Node* at);
+List* implied_by_comparison(const time_call& time, int strategy, Node* at);
 // The conditions that are the same as `(call, id) op (at, last)`. `strategy` is the comparison that op makes in both
 // orders.
-List* compared_with_row(const call& time, int strategy, const Const* at, const Const* last);
+List* compared_with_row(const time_call& time, int strategy, const Const* at, const Const* last);
 // The conditions that are the same as `call <@ range`, for a range that is fixed during the query.
-List* within(const call& time, Node* range);
+List* within(const time_call& time, Node* range);
 // The conditions that follow from `call <@ range`, for a range with columns of other tables.
-List* implied_by_range(const call& time, Node* range);
+List* implied_by_range(const time_call& time, Node* range);
 // Whether a condition is one of these, on an id of `table`.
 bool is_implied_by_range(Expr* condition, Index table);
 

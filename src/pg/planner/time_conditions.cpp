@@ -70,7 +70,7 @@ bool may_replace(replacing& tables, Node* id) {
 
 // call <@ range. A range of another table stays, for indexes of that table, and conditions that follow are added to it.
 // They are null where it is null, so both together are the same, also under NOT.
-List* for_range(const replacing& tables, OpExpr* condition, const call& time, Node* range) {
+List* for_range(const replacing& tables, OpExpr* condition, const time_call& time, Node* range) {
   List* on_id = within(time, range);
   if (on_id != NIL || bms_is_member(id_column(time.id)->varno, pull_varnos(tables.root, range))) return on_id;
   on_id = implied_by_range(time, range);
@@ -81,7 +81,7 @@ List* for_range(const replacing& tables, OpExpr* condition, const call& time, No
 List* for_comparison(replacing& tables, OpExpr* condition) {
   if (list_length(condition->args) != 2) return NIL;
   Oid op = condition->opno;
-  call time = read_call(linitial(condition->args));
+  time_call time = read_call(linitial(condition->args));
   auto* other = as<Node>(lsecond(condition->args));
   if (time.callee == nullptr) {
     time = read_call(other);
@@ -98,7 +98,7 @@ List* for_comparison(replacing& tables, OpExpr* condition) {
 // (call, id) < (at, last), the condition of a page in keyset pagination. Of other rows, the first members may be equal,
 // so call <= at follows from the condition, and is added to it.
 List* for_rows(replacing& tables, RowCompareExpr* rows) {
-  const call time = read_call(linitial(rows->largs));
+  const time_call time = read_call(linitial(rows->largs));
   if (time.callee == nullptr || !may_replace(tables, time.id)) return NIL;
   const int strategy = get_op_opfamily_strategy(linitial_oid(rows->opnos), time_order);
   auto* at = as<Node>(linitial(rows->rargs));
@@ -112,10 +112,10 @@ List* for_rows(replacing& tables, RowCompareExpr* rows) {
 }
 
 // call = ANY (times). Returns the call, which is none for other conditions.
-call read_list(replacing& tables, Node* condition) {
+time_call read_list(replacing& tables, Node* condition) {
   if (!IsA(condition, ScalarArrayOpExpr)) return {};
   const auto* any = as<ScalarArrayOpExpr>(condition);
-  const call time = read_call(linitial(any->args));
+  const time_call time = read_call(linitial(any->args));
   if (time.callee == nullptr || !any->useOr || !may_replace(tables, time.id) ||
       get_op_opfamily_strategy(any->opno, time_order) != BTEqualStrategyNumber)
     return {};
@@ -123,13 +123,13 @@ call read_list(replacing& tables, Node* condition) {
 }
 
 List* for_list(replacing& tables, ScalarArrayOpExpr* any) {
-  const call time = read_list(tables, as<Node>(any));
+  const time_call time = read_list(tables, as<Node>(any));
   return time.callee != nullptr && IsA(lsecond(any->args), Const) ? one_of(time, as<Const>(lsecond(any->args))) : NIL;
 }
 
 // call IS NULL and call IS NOT NULL
 List* for_null_test(replacing& tables, NullTest* test) {
-  const call time = read_call(test->arg);
+  const time_call time = read_call(test->arg);
   if (time.callee == nullptr || !may_replace(tables, time.id)) return NIL;
   auto* on_id = as<NullTest>(copyObjectImpl(test));
   on_id->arg = as<Expr>(copyObjectImpl(time.id));
@@ -209,7 +209,7 @@ void join_with_lists(replacing& tables, FromExpr* from) {
   ListCell* cell;
   foreach (cell, castNode(List, from->quals)) {
     auto* any = as<ScalarArrayOpExpr>(lfirst(cell));
-    const call time = read_list(tables, as<Node>(any));
+    const time_call time = read_list(tables, as<Node>(any));
     if (time.callee != nullptr && join_with_times(tables.root, from, tables.planned, id_column(time.id)->varno, any))
       tables.times = list_append_unique(tables.times, copyObjectImpl(linitial(any->args)));
     else
@@ -266,6 +266,16 @@ void replace_in_predicates(PlannerInfo* root, RelOptInfo* partition) {
   foreach (cell, partition->indexlist) {
     auto* index = lfirst_node(IndexOptInfo, cell);
     index->indpred = replace_each(tables, index->indpred, AND_EXPR);
+  }
+}
+
+// The conditions that follow from one on a range of another table leave out no row that the range contains. So they
+// count in the costs of scans, which have been estimated by now, and not in the rows of joins.
+void ignore_implied(RelOptInfo* rel) {
+  ListCell* cell;
+  foreach (cell, rel->joininfo) {
+    auto* condition = lfirst_node(RestrictInfo, cell);
+    if (is_implied_by_range(condition->clause, rel->relid)) condition->norm_selec = condition->outer_selec = 1;
   }
 }
 

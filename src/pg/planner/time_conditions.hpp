@@ -17,6 +17,9 @@ replaced_conditions replace_conditions(PlannerInfo* root, int planned);
 // Replaces the conditions in the predicates of a partition's indexes, so that those of its table imply them as before.
 void replace_in_predicates(PlannerInfo* root, RelOptInfo* partition);
 
+// Lets the conditions that follow from one on a range count in the costs of scans, and not in the rows of joins.
+void ignore_implied(RelOptInfo* rel);
+
 // Whether an expression is a call, or a column of a UNION ALL that can be a call in one of its queries.
 bool may_be_call(const PlannerInfo* root, Node* node);
 

@@ -8,6 +8,7 @@
 #include <bit>
 #include <cstring>
 
+#include "planned_query.hpp"
 #include "time_calls.hpp"
 
 namespace comb::pg {
@@ -17,7 +18,7 @@ namespace {
 struct index_by_time {
   IndexOptInfo as_seen;
   IndexOptInfo* real;
-  call time;
+  time_call time;
   int position;    // of the time in the copy, and of the id in the real index
   List** implied;  // what is known of conditions on the time, for all indexes of its id
 };
@@ -25,14 +26,14 @@ struct index_by_time {
 // ---- conditions ----------------------------------------------------------------------------------------------------
 
 // The conditions on the id that follow from one on the time. They are none, or not the same if `lossy`.
-struct implied {
+struct id_conditions {
   const RestrictInfo* by;
   List* parts;
   bool lossy;
 };
 
-implied* on_id(PlannerInfo* root, const index_by_time* index, RestrictInfo* condition) {
-  auto* result = as<implied>(palloc0(sizeof(implied)));
+id_conditions* on_id(PlannerInfo* root, const index_by_time* index, RestrictInfo* condition) {
+  auto* result = as<id_conditions>(palloc0(sizeof(id_conditions)));
   result->by = condition;
   const auto imply = [&](int strategy, void* at) {
     result->lossy = strategy != BTLessStrategyNumber && strategy != BTGreaterEqualStrategyNumber;
@@ -61,12 +62,12 @@ implied* on_id(PlannerInfo* root, const index_by_time* index, RestrictInfo* cond
   return result;
 }
 
-const implied* known_on_id(PlannerInfo* root, const index_by_time* index, RestrictInfo* condition) {
+const id_conditions* known_on_id(PlannerInfo* root, const index_by_time* index, RestrictInfo* condition) {
   ListCell* cell;
   foreach (cell, *index->implied)
-    if (as<implied>(lfirst(cell))->by == condition) return as<implied>(lfirst(cell));
+    if (as<id_conditions>(lfirst(cell))->by == condition) return as<id_conditions>(lfirst(cell));
   Assert(CurrentMemoryContext == root->planner_cxt);  // the list is kept for other paths
-  implied* added = on_id(root, index, condition);
+  id_conditions* added = on_id(root, index, condition);
   *index->implied = lappend(*index->implied, added);
   return added;
 }
@@ -88,7 +89,7 @@ IndexClause* on_real_index(PlannerInfo* root, const index_by_time* index, const 
   }
   result->indexcols = result->indexquals = NIL;
   foreach (cell, clause->indexquals) {
-    const implied* known = known_on_id(root, index, lfirst_node(RestrictInfo, cell));
+    const id_conditions* known = known_on_id(root, index, lfirst_node(RestrictInfo, cell));
     if (known->parts == NIL) return nullptr;
     result->lossy = result->lossy || known->lossy;
     result->indexquals = list_concat_copy(result->indexquals, known->parts);
@@ -140,7 +141,7 @@ bool is_copy(const IndexOptInfo* index) {
 
 // A copy of an array, with one more value. Null if there is no array.
 template <class Value>
-Value* with(const Value* values, int count, int position, Value added) {
+Value* inserted(const Value* values, int count, int position, Value added) {
   if (values == nullptr) return nullptr;
   const auto size = [](int number) { return sizeof(Value) * static_cast<std::size_t>(number); };
   auto* result = as<Value>(palloc(size(count + 1)));
@@ -162,14 +163,14 @@ IndexOptInfo* by_time(IndexOptInfo* real, int position, Node* time, bool searche
   seen = *real;
   const int keys = real->nkeycolumns;
   const bool is_sorted = real->sortopfamily != nullptr;
-  seen.indexkeys = with(seen.indexkeys, real->ncolumns, position, 0);
-  seen.canreturn = with(seen.canreturn, real->ncolumns, position, false);
-  seen.indexcollations = with(seen.indexcollations, keys, position, InvalidOid);
-  seen.opfamily = with(seen.opfamily, keys, position, time_order);
-  seen.opcintype = with<Oid>(seen.opcintype, keys, position, TIMESTAMPTZOID);
-  seen.sortopfamily = with(seen.sortopfamily, keys, position, time_order);
-  seen.reverse_sort = with(seen.reverse_sort, keys, position, is_sorted && seen.reverse_sort[position]);
-  seen.nulls_first = with(seen.nulls_first, keys, position, is_sorted && seen.nulls_first[position]);
+  seen.indexkeys = inserted(seen.indexkeys, real->ncolumns, position, 0);
+  seen.canreturn = inserted(seen.canreturn, real->ncolumns, position, false);
+  seen.indexcollations = inserted(seen.indexcollations, keys, position, InvalidOid);
+  seen.opfamily = inserted(seen.opfamily, keys, position, time_order);
+  seen.opcintype = inserted<Oid>(seen.opcintype, keys, position, TIMESTAMPTZOID);
+  seen.sortopfamily = inserted(seen.sortopfamily, keys, position, time_order);
+  seen.reverse_sort = inserted(seen.reverse_sort, keys, position, is_sorted && seen.reverse_sort[position]);
+  seen.nulls_first = inserted(seen.nulls_first, keys, position, is_sorted && seen.nulls_first[position]);
   int expressions = 0;
   for (int i = 0; i < position; ++i) expressions += real->indexkeys[i] == 0;
   seen.indexprs = list_insert_nth(list_copy(seen.indexprs), expressions, time);
@@ -197,9 +198,9 @@ int position_of(const Var* id, const IndexOptInfo* index) {
   return -1;
 }
 
-}  // namespace
-
-void list_indexes_by_time(RelOptInfo* rel, Node* time, bool searched) {
+// Lists each index of a table that has the column of `time`, a call, a second time, with the call as a column of its
+// own before the id. `searched` says whether the query has conditions on the time, and not only an order.
+void list_copies(RelOptInfo* rel, Node* time, bool searched) {
   List* added = NIL;
   auto** implied = as<List*>(palloc0(sizeof(List*)));
   ListCell* cell;
@@ -213,13 +214,8 @@ void list_indexes_by_time(RelOptInfo* rel, Node* time, bool searched) {
   rel->indexlist = list_concat(rel->indexlist, added);
 }
 
-bool has_path_on_copy(const RelOptInfo* rel) {
-  ListCell* cell;
-  foreach (cell, rel->pathlist)
-    if (IsA(lfirst(cell), IndexPath) && is_copy(as<IndexPath>(lfirst(cell))->indexinfo)) return true;
-  return false;
-}
-
+// Lists something with the statistics of `time`, a call, for a table with children, whose indexes the planner does not
+// scan.
 void list_statistics(RelOptInfo* rel, Node* time, Oid table) {
   static int no_column[] = {0};
   auto* index = makeNode(IndexOptInfo);
@@ -230,6 +226,46 @@ void list_statistics(RelOptInfo* rel, Node* time, Oid table) {
   index->indexprs = list_make1(time);
   index->hypothetical = true;
   rel->indexlist = lappend(rel->indexlist, index);
+}
+
+// An expression on a table with children, as an expression on one of them.
+Node* for_child(PlannerInfo* root, Index relid, Node* expression) {
+  AppendRelInfo* child = root->append_rel_array ? root->append_rel_array[relid] : nullptr;
+  if (child == nullptr) return expression;
+  Assert(child->child_relid == relid);
+  return adjust_appendrel_attrs(root, for_child(root, child->parent_relid, expression), 1, &child);
+}
+
+}  // namespace
+
+void list_indexes_by_time(PlannerInfo* root, RelOptInfo* rel) {
+  const RangeTblEntry* entry = root->simple_rte_array[rel->relid];
+  List* done = NIL;
+  const auto list = [&](Node* wanted, bool searched) {
+    // The planner raises an error if a column that an outer join can make null is a call in a child.
+    if (IsA(wanted, Var) && is_nulled(as<Var>(wanted))) return;
+    Node* time = for_child(root, rel->relid, wanted);
+    const time_call read = read_call(time);
+    if (read.callee == nullptr || list_member(done, time)) return;
+    const Var* id = id_column(read.id);
+    if (id->varno != static_cast<int>(rel->relid) || is_nulled(id)) return;
+    done = lappend(done, time);
+    if (!entry->inh) return list_copies(rel, time, searched);
+    if (searched) list_statistics(rel, time, entry->relid);
+  };
+  ListCell* cell;
+  foreach (cell, planned(root).conditions.times) list(as<Node>(lfirst(cell)), true);
+  foreach (cell, root->processed_tlist) {
+    const auto* wanted = lfirst_node(TargetEntry, cell);
+    if (wanted->ressortgroupref != 0 && may_be_call(root, as<Node>(wanted->expr))) list(as<Node>(wanted->expr), false);
+  }
+}
+
+bool has_path_on_copy(const RelOptInfo* rel) {
+  ListCell* cell;
+  foreach (cell, rel->pathlist)
+    if (IsA(lfirst(cell), IndexPath) && is_copy(as<IndexPath>(lfirst(cell))->indexinfo)) return true;
+  return false;
 }
 
 }  // namespace comb::pg

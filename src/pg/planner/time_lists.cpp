@@ -8,37 +8,16 @@
 #include <algorithm>
 
 #include "comb/boundary.hpp"
+#include "hooks.hpp"
 #include "timestamptz.hpp"
 
 namespace comb::pg {
 
 namespace {
 
-planner_hook_type next_hook = nullptr;
-
-// The options of the query that is being planned. Unknown at first: a session can load this library in the middle of
-// planning its first query.
-constexpr int unknown = -1;
-int options = unknown;
-
-PlannedStmt* note_options(PLANNER_PARAMETERS) {
-  const int outer = options;
-  options = cursorOptions;
-  PlannedStmt* volatile result = nullptr;
-  PG_TRY();
-  { result = next_hook ? next_hook(PLANNER_ARGUMENTS) : standard_planner(PLANNER_ARGUMENTS); }
-  PG_FINALLY();
-  {
-    Assert(options == cursorOptions);  // queries that were planned meanwhile have restored it
-    options = outer;
-  }
-  PG_END_TRY();
-  return result;
-}
-
 // Whether the query is or may be that of a cursor, for which UPDATE ... WHERE CURRENT OF needs a plan without joins.
 bool may_be_for_cursor(const PlannerInfo* root) {
-  if (options != unknown) return (options & CURSOR_OPT_FAST_PLAN) != 0;
+  if (planner_options != unknown_options) return (planner_options & CURSOR_OPT_FAST_PLAN) != 0;
   return root->tuple_fraction > 0 || cursor_tuple_fraction >= 1;
 }
 
@@ -118,7 +97,7 @@ bool join_with_times(PlannerInfo* root, FromExpr* from, int planned, int table, 
   ListCell* cell;
   foreach (cell, items) {
     if (!contains_table(as<Node>(lfirst(cell)), table)) continue;
-    // The planner goes through the tables in their order. It finds the new one only if it has not come to this part.
+    // The planner goes through the tables in their order, and builds the new one unless it has passed this part.
     const bool is_passed = contains_table(as<Node>(from), planned) || root->simple_rel_array[table] != nullptr;
     const int number = add_table(root, times);
     if (is_passed) build_simple_rel(root, number, nullptr);
@@ -140,7 +119,7 @@ bool join_with_times(PlannerInfo* root, FromExpr* from, int planned, int table, 
   return false;
 }
 
-List* one_of(const call& time, const Const* times) {
+List* one_of(const time_call& time, const Const* times) {
   constexpr int most = 100;
   const elements list = distinct(times);
   if (list.count == 0 || list.count > most) return NIL;
@@ -152,11 +131,6 @@ List* one_of(const call& time, const Const* times) {
     result = lappend(result, make_ands_explicit(range));
   }
   return list_length(result) == 1 ? make_ands_implicit(as<Expr>(linitial(result))) : list_make1(make_orclause(result));
-}
-
-void init_time_lists() {
-  next_hook = planner_hook;
-  planner_hook = note_options;
 }
 
 }  // namespace comb::pg

@@ -12,9 +12,6 @@ bool join_with_times(PlannerInfo* root, FromExpr* from, int planned, int table, 
 
 // The same condition with a call and constants as alternatives, for everywhere else. An empty list if there are too
 // many.
-List* one_of(const call& time, const Const* times);
-
-// Installs the planner hook. Called from _PG_init.
-void init_time_lists();
+List* one_of(const time_call& time, const Const* times);
 
 }  // namespace comb::pg

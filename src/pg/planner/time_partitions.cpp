@@ -32,7 +32,7 @@ bool is_time_of(const PathKey* key, const RelOptInfo* rel, const Var* id) {
   if (key->pk_opfamily != time_order) return false;
   ListCell* cell;
   foreach (cell, key->pk_eclass->ec_members) {
-    const call time = read_call(lfirst_node(EquivalenceMember, cell)->em_expr);
+    const time_call time = read_call(lfirst_node(EquivalenceMember, cell)->em_expr);
     if (time.callee == nullptr) continue;
     const Var* column = id_column(time.id);
     if (is_column_of(rel, column) && column->varattno == id->varattno) return true;
@@ -84,7 +84,7 @@ List* conditions_on_id(const RelOptInfo* rel, Node* condition) {
   auto* time = as<Node>(linitial(as<OpExpr>(condition)->args));
   auto* at = as<Node>(lsecond(as<OpExpr>(condition)->args));
   const auto implied = [&](Node* side, Node* other, Oid compares) -> List* {
-    const call read = read_call(side);
+    const time_call read = read_call(side);
     if (read.callee == nullptr || !is_column_of(rel, id_column(read.id)) || !OidIsValid(compares)) return NIL;
     return implied_by_comparison(read, get_op_opfamily_strategy(compares, time_order), other);
   };

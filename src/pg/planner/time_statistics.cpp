@@ -3,15 +3,14 @@
 #include "time_statistics.hpp"
 
 #include "datum.hpp"
-#include "end_of_planning.hpp"
+#include "estimates.hpp"
+#include "planned_query.hpp"
 #include "time_calls.hpp"
 #include "timestamptz.hpp"
 
 namespace comb::pg {
 
 namespace {
-
-get_index_stats_hook_type next_hook = nullptr;
 
 // The times of an array of ids. They can be of a domain.
 Datum times_of(const reader& reader, Datum ids) {
@@ -57,23 +56,13 @@ struct answered {
   const reader* callee;
   HeapTuple row;
 };
-struct {
-  const PlannerInfo* root;
-  List* rows;
-} known;
-
-void forget(void*) { known = {}; }
 
 // The statistics of the times of a column, or null if it has none.
-HeapTuple statistics_of(PlannerInfo* root, const call& time) {
+HeapTuple statistics_of(PlannerInfo* root, const time_call& time) {
   const Var* id = id_column(time.id);
-  if (known.root != root) {
-    known = {};
-    call_at_end_of_planning(root, forget);
-    known.root = root;
-  }
+  List*& known = planned(root).statistics;
   ListCell* cell;
-  foreach (cell, known.rows) {
+  foreach (cell, known) {
     const auto* each = as<answered>(lfirst(cell));
     if (each->id->varno == id->varno && each->id->varattno == id->varattno && each->callee == time.callee)
       return each->row;
@@ -86,7 +75,7 @@ HeapTuple statistics_of(PlannerInfo* root, const call& time) {
   auto* added = as<answered>(palloc(sizeof(answered)));
   *added = {as<Var>(copyObjectImpl(id)), time.callee,
             HeapTupleIsValid(of_ids) ? statistics_of_times(*time.callee, of_ids) : nullptr};
-  known.rows = lappend(known.rows, added);
+  known = lappend(known, added);
   MemoryContextSwitchTo(caller);
   if (HeapTupleIsValid(of_ids)) ReleaseSysCache(of_ids);
   return added->row;
@@ -105,23 +94,15 @@ bool is_column_of_table(Oid index, AttrNumber column) {
   return result;
 }
 
-void release_nothing(HeapTuple) {}
+}  // namespace
 
-bool get_index_stats(PlannerInfo* root, Oid index, AttrNumber column, VariableStatData* examined) {
-  if (next_hook && next_hook(root, index, column, examined)) return true;
+bool find_time_statistics(PlannerInfo* root, Oid index, AttrNumber column, VariableStatData* examined) {
   if (!is_column_of_table(index, column)) return false;
-  const call time = read_call(examined->var);
+  const time_call time = read_call(examined->var);
   if (time.callee == nullptr) return false;
   examined->statsTuple = statistics_of(root, time);
   examined->freefunc = release_nothing;
   return true;
-}
-
-}  // namespace
-
-void init_time_statistics() {
-  next_hook = get_index_stats_hook;
-  get_index_stats_hook = get_index_stats;
 }
 
 }  // namespace comb::pg
