@@ -65,13 +65,20 @@ LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF SUPPORT comb_boundary_suppor
 AS 'MODULE_PATHNAME', 'comb_timestamp';
 COMMENT ON FUNCTION comb_timestamp(uuid) IS 'time in a uuid, to the millisecond';
 
--- The same, with the fraction of the millisecond. comb's ids contain 16 bits of the fraction. Those of PostgreSQL's
--- uuidv7() and of TimescaleDB contain 12.
+-- A number for tools that read by an ascending one. It never descends while uuids ascend, and is never the same in two
+-- ids that comb_uuid() makes on a server, or in two of comb_uuid_v7(), until the year 4199. It is 46 bits of the
+-- milliseconds, a bit that is 1 in version 7, and 16 bits of the fraction. Any other uuid has the number of an id next
+-- to it. comb_stamp_boundary() returns the smallest uuid whose number is at least a given one. No error.
 
-CREATE FUNCTION comb_timestamp_micros(id uuid) RETURNS timestamptz
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF
-AS 'MODULE_PATHNAME', 'comb_timestamp_micros';
-COMMENT ON FUNCTION comb_timestamp_micros(uuid) IS 'time in a uuid, to the microsecond';
+CREATE FUNCTION comb_stamp(id uuid) RETURNS bigint
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF SUPPORT comb_boundary_support
+AS 'MODULE_PATHNAME', 'comb_stamp';
+COMMENT ON FUNCTION comb_stamp(uuid) IS 'number that ascends with uuids';
+
+CREATE FUNCTION comb_stamp_boundary(stamp bigint) RETURNS uuid
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF SUPPORT comb_boundary_support
+AS 'MODULE_PATHNAME', 'comb_stamp_boundary';
+COMMENT ON FUNCTION comb_stamp_boundary(bigint) IS 'smallest uuid whose number is at least a given one';
 
 -- The shard in an id of hot_uuid() or HotGuid, and the time of the id in whole seconds, from 1970 to 2106. The
 -- time of the max uuid is infinity. No error.

@@ -173,15 +173,43 @@ BEGIN
   RETURN {{time micros}};
 END
 
--- == comb_timestamp_micros: plpgsql
+-- == last_stamped_ms: part
+70368744177663
+
+-- == comb_stamp: plpgsql
 DECLARE
   bytes bytea := uuid_send(id);
-  micros int8 := ({{first_48}} * 1000)
-    + ((((((get_byte(bytes, 6) & 15) << 12) | (get_byte(bytes, 7) << 4))
-          | ((get_byte(bytes, 8) >> 2) & 15)) * 1000) >> 16);
+  ms int8 := {{first_48}};
+  number int4 := ((get_byte(bytes, 6) << 12) | (get_byte(bytes, 7) << 4))
+    | (int4smaller(int4larger(get_byte(bytes, 8) >> 2, 32), 47) & 15);
 BEGIN
-{{max_is_infinity}}
-  RETURN {{time micros}};
+  IF id = {{max}} THEN
+    RETURN 9223372036854775807;
+  ELSIF ms >= {{last_stamped_ms}} THEN
+    RETURN 9223372036854775806;
+  END IF;
+  RETURN (ms << 17) | (CASE WHEN number < 458752 THEN int4smaller(int4larger(number, 262144), 327679) - 262144
+                            ELSE int4smaller(number, 524287) - 393216 END)::int8;
+END
+
+-- == comb_stamp_boundary: plpgsql
+DECLARE
+  ms int8 := stamp >> 17;
+  fraction int8 := stamp & 65535;
+  high int8 := ms << 16;
+  low int8 := 0;
+BEGIN
+  IF stamp <= 0 THEN
+    RETURN {{nil}};
+  ELSIF stamp = 9223372036854775807 THEN
+    RETURN {{max}};
+  ELSIF (ms < {{last_stamped_ms}}) AND ((stamp & 131071) > 0) THEN
+    high := (high | (CASE WHEN (stamp & 65536) = 0 THEN 16384 ELSE 28672 END)) | (fraction >> 4);
+    IF (fraction & 15) > 0 THEN
+      low := (32 | (fraction & 15)) << 58;
+    END IF;
+  END IF;
+  RETURN encode(int8send(high) || int8send(low), 'hex')::uuid;
 END
 
 -- The shard, whose bytes are stored from the lowest to the highest.

@@ -54,8 +54,9 @@ CREATE TEMP TABLE shards AS SELECT unnest('{-2147483648,-1,0,1,255,256,65536,169
 
 SELECT 'ids' AS arguments, count(*) > 10000 AS enough,
   count(*) FILTER (WHERE comb.comb_timestamp(id) IS DISTINCT FROM public.comb_timestamp(id)) AS comb_timestamp,
-  count(*) FILTER (WHERE comb.comb_timestamp_micros(id) IS DISTINCT FROM public.comb_timestamp_micros(id))
-    AS comb_timestamp_micros,
+  count(*) FILTER (WHERE comb.comb_stamp(id) IS DISTINCT FROM public.comb_stamp(id)) AS comb_stamp,
+  count(*) FILTER (WHERE comb.comb_stamp_boundary(public.comb_stamp(id) - n % 2) IS DISTINCT FROM
+                         public.comb_stamp_boundary(public.comb_stamp(id) - n % 2)) AS comb_stamp_boundary,
   count(*) FILTER (WHERE comb.hot_shard(id) IS DISTINCT FROM public.hot_shard(id)) AS hot_shard,
   count(*) FILTER (WHERE comb.hot_shard_eq(id, public.hot_shard(id)) IS NOT TRUE) AS hot_shard_eq,
   count(*) FILTER (WHERE comb.hot_timestamp(id) IS DISTINCT FROM public.hot_timestamp(id)) AS hot_timestamp,

@@ -12,7 +12,8 @@ CREATE TEMP TABLE calls (
   number serial, call text, made bigint DEFAULT 0, errors bigint DEFAULT 0, differ bigint DEFAULT 0, example text);
 INSERT INTO calls (call)
 SELECT CASE WHEN call ~ '\{s\}' THEN call ELSE '{s}.' || call END FROM unnest(ARRAY[
-  'comb_timestamp({id})', 'comb_timestamp_micros({id})', 'hot_timestamp({id})', 'hot_shard({id})',
+  'comb_timestamp({id})', 'comb_stamp({id})', 'comb_stamp_boundary(public.comb_stamp({id}) + {int} % 3)',
+  'comb_stamp_boundary({int}::bigint << 33)', 'hot_timestamp({id})', 'hot_shard({id})',
   'hot_shard_eq({id}, {int})', 'hot_shard_eq({id}, public.hot_shard({id}))', 'hot_shard_remainder({int}, {modulus})',
   'comb_boundary({time})', 'comb_boundary_after({time})', 'hot_boundary({time})', 'comb_lower_boundary({range})',
   'comb_upper_boundary({range})',

@@ -499,12 +499,51 @@ EXECUTE recent ('2026-11-20');
 RESET plan_cache_mode;
 ALTER EXTENSION comb SET SCHEMA public;
 
+-- comb_stamp(id) is planned as comb_timestamp(id) is. In one millisecond are ids of both labels, and of others.
+CREATE TABLE numbered (id uuid PRIMARY KEY, tenant int);
+INSERT INTO numbered
+SELECT CASE n % 3 WHEN 0 THEN comb_uuid(at) WHEN 1 THEN comb_uuid_v7(at)
+                  ELSE overlay(comb_uuid(at)::text placing to_hex(n / 3 % 16) from 15)::uuid END, n % 10
+FROM generate_series(1, 600) AS n, LATERAL (SELECT timestamptz '2026-11-01' + n * interval '50 us') AS t (at);
+INSERT INTO numbered SELECT id::uuid, 10 FROM unnest('{00000000-0000-0000-0000-000000000000,
+  4000ffff-0000-0000-0000-000000000000,ffffffff-ffff-ffff-ffff-ffffffffffff}'::text[]) AS id;
+CREATE INDEX ON numbered (tenant, id);
+CREATE VIEW numbered_v AS SELECT *, comb_stamp(id) AS position FROM numbered;
+VACUUM ANALYZE numbered;
+EXPLAIN (COSTS OFF) SELECT * FROM numbered_v WHERE position > 1 ORDER BY position LIMIT 50;
+EXPLAIN (COSTS OFF)
+SELECT * FROM numbered_v WHERE tenant = 1 AND position < 235152 << 40 ORDER BY position DESC LIMIT 50;
+SET enable_hashjoin = off; SET enable_seqscan = off;
+SELECT plan($$SELECT * FROM numbered_v AS n JOIN unnest('{1,2}'::bigint[]) AS p ON n.position = p$$)
+  ~ 'Index Cond: .*id >= comb_stamp_boundary\(p.p\)' AS by_index;
+RESET enable_hashjoin; RESET enable_seqscan;
+SELECT count(*) AS queries,
+       count(*) FILTER (WHERE plan(query) ~ 'Filter|Sort') AS not_by_index,
+       count(*) FILTER (WHERE result_of(query) IS DISTINCT FROM result_without(query)) AS different
+FROM (SELECT DISTINCT position + step AS at FROM numbered_v, generate_series(-1, 1) AS step
+      WHERE tenant = 1 AND position < 9223372036854775806) AS p, unnest('{<,<=,=,>=,>}'::text[]) AS op,
+     format('SELECT id FROM numbered_v WHERE position %s %s ORDER BY position, id', op, at) AS query;
+SELECT condition, rows_of(query) AS rows, plan(query) !~ 'comb_stamp\(' AS replaced,
+       rows_of(query) - rows_without(query) AS difference
+FROM unnest('{position > 0,position >= -5,position = 0::int2,position < 9223372036854775806,
+              position >= 9223372036854775806,position > 9223372036854775806,position >= 9223372036854775807,
+              position <= 9223372036854775807,position > 9223372036854775807,position > 1.5}'::text[]) AS condition,
+     format('SELECT * FROM numbered_v WHERE %s', condition) AS query;
+-- Of a number that is not known, a generic plan knows the boundary, except for the max uuid.
+SET plan_cache_mode = force_generic_plan;
+PREPARE page (bigint, int) AS
+SELECT count(*), sum(tenant) FROM numbered_v WHERE position > $1 AND position <= $2;
+EXPLAIN (COSTS OFF) EXECUTE page (0, 1);
+EXECUTE page (-9223372036854775808, 2147483647);
+EXECUTE page (9223372036854775807, 0);
+RESET plan_cache_mode;
+
 -- Without the setting, conditions and orders stay as they are.
 SET comb.enable_planner = off;
 EXPLAIN (COSTS OFF) SELECT * FROM orders_v WHERE created_at >= '2026-11-02' ORDER BY created_at LIMIT 1;
 RESET comb.enable_planner;
 
-DROP TABLE orders, kinds, months, by_key, by_time, forms CASCADE;
+DROP TABLE orders, kinds, months, numbered, by_key, by_time, forms CASCADE;
 DROP FUNCTION plan, rows_of, rows_without, result_of, result_without;
 DROP SCHEMA ids;
 DROP ROLE regress_reader;

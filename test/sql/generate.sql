@@ -1,5 +1,8 @@
 -- Ids of the present time and of a given time: their labels, fixed bits and range.
 SET TimeZone = 'UTC'; SET DateStyle = 'ISO';
+\getenv folder PG_ABS_SRCDIR
+\set file :folder '/include/micros.sql'
+\i :file
 
 SELECT count(*) AS ids,
        count(*) FILTER (WHERE v4::text ~ '^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$') AS v4,
@@ -9,8 +12,8 @@ FROM (SELECT comb_uuid() AS v4, comb_uuid_v7() AS v7 FROM generate_series(1, 100
 -- Both functions use one sequence, which follows the clock.
 WITH made AS MATERIALIZED (SELECT comb_uuid() AS a, comb_uuid_v7() AS b, comb_uuid() AS c)
 SELECT a < c AS ascending,
-       comb_timestamp_micros(a) BETWEEN now() AND clock_timestamp() AS a_is_now,
-       comb_timestamp_micros(b) BETWEEN comb_timestamp_micros(a) AND comb_timestamp_micros(c) AS b_between
+       micros(a) BETWEEN now() AND clock_timestamp() AS a_is_now,
+       micros(b) BETWEEN micros(a) AND micros(c) AS b_between
 FROM made;
 
 -- 58 bits are random: in a thousand ids of one time, each of these bits is set in some and clear in others.
@@ -27,8 +30,8 @@ GROUP BY label ORDER BY label;
 -- The first and the last time in the range.
 SELECT left(comb_uuid('1970-01-01 00:00:00+00')::text, 20) || '...' AS first,
        left(comb_uuid_v7('10889-08-02 05:31:50.655999+00')::text, 18) || '...' AS last,
-       comb_timestamp_micros(comb_uuid('1970-01-01 00:00:00+00')) AS first_time,
-       comb_timestamp_micros(comb_uuid_v7('10889-08-02 05:31:50.655999+00')) AS last_time;
+       micros(comb_uuid('1970-01-01 00:00:00+00')) AS first_time,
+       micros(comb_uuid_v7('10889-08-02 05:31:50.655999+00')) AS last_time;
 
 -- Times outside the range raise an error.
 DO $$
@@ -51,4 +54,5 @@ BEGIN
 END $$;
 
 SELECT comb_uuid(NULL), comb_uuid_v7(NULL), hot_uuid(NULL), hot_uuid(NULL, now()), hot_uuid(1, NULL),
-       comb_timestamp(NULL), comb_timestamp_micros(NULL), hot_shard(NULL), hot_timestamp(NULL);
+       comb_timestamp(NULL), micros(NULL), hot_shard(NULL), hot_timestamp(NULL);
+DROP FUNCTION micros;

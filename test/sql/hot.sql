@@ -1,8 +1,10 @@
 -- Hot ids contain a shard and a time.
 SET TimeZone = 'UTC'; SET DateStyle = 'ISO';
+\getenv folder PG_ABS_SRCDIR
+\set file :folder '/include/micros.sql'
+\i :file
 
 -- The test vectors of HotGuid.
-\getenv folder PG_ABS_SRCDIR
 \set file :folder '/vectors/hot_shard.csv'
 \set lines `cat :'file'`
 CREATE TEMP TABLE vectors AS
@@ -50,8 +52,8 @@ CREATE TEMP TABLE made AS
 SELECT n, hot_uuid((n * 7919) % 1000 - 500) AS a, comb_uuid() AS b, hot_uuid(-n) AS c
 FROM generate_series(1, 100000) AS n;
 SELECT count(*) FILTER (WHERE a >= c) AS a_c, count(*) FILTER (WHERE c_before >= a) AS c_a,
-       count(*) FILTER (WHERE hot_micros(a) > comb_timestamp_micros(b) + interval '1 us') AS a_b,
-       count(*) FILTER (WHERE comb_timestamp_micros(b) > hot_micros(c) + interval '1 us') AS b_c,
+       count(*) FILTER (WHERE hot_micros(a) > micros(b) + interval '1 us') AS a_b,
+       count(*) FILTER (WHERE micros(b) > hot_micros(c) + interval '1 us') AS b_c,
        count(*) FILTER (WHERE a::text !~ '^.{14}8.{4}[89ab]') AS not_version_8
 FROM (SELECT *, lag(c) OVER (ORDER BY n) AS c_before FROM made) AS pairs;
 
@@ -65,3 +67,4 @@ SELECT count(DISTINCT id) AS different, replace((~(bit_or(bits) & ~bit_and(bits)
 FROM (SELECT hot_uuid(9, '2026-11-20 12:00:00.123456+00') AS id FROM generate_series(1, 1000)) AS made,
      LATERAL (SELECT bits(id) AS bits) AS b;
 DROP FUNCTION hot_micros, bits;
+DROP FUNCTION micros;

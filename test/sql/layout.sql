@@ -1,8 +1,10 @@
 -- The layouts of other libraries: reading, setting and generating ids.
 SET TimeZone = 'UTC'; SET DateStyle = 'ISO';
+\getenv folder PG_ABS_SRCDIR
+\set file :folder '/include/micros.sql'
+\i :file
 
 -- Test vectors of the libraries that define the layouts.
-\getenv folder PG_ABS_SRCDIR
 \set file :folder '/vectors/layouts.csv'
 \set lines `cat :'file'`
 CREATE TEMP TABLE vectors AS
@@ -58,15 +60,15 @@ FROM (SELECT layout, comb_generate(layout, '2026-11-20 12:00:00.123456+00') AS i
 GROUP BY layout ORDER BY layout;
 
 -- Layouts postgres and v7 keep the microsecond. The layouts that use the sequence ascend with each other.
-SELECT layout, comb_timestamp_micros(comb_generate(layout, '2026-11-20 12:00:00.123456+00'))
+SELECT layout, micros(comb_generate(layout, '2026-11-20 12:00:00.123456+00'))
 FROM unnest(ARRAY['postgres', 'v7']) AS layout;
 CREATE TEMP TABLE sequence AS
 SELECT n, comb_generate('postgres') AS a, comb_uuid() AS b, comb_generate('process_ticks') AS c,
        comb_generate('v7') AS d
 FROM generate_series(1, 50000) AS n;
 SELECT count(*) FILTER (WHERE a >= b) AS a_b,
-       count(*) FILTER (WHERE comb_timestamp_micros(b) > comb_timestamp(c, 'process_ticks')) AS b_c,
-       count(*) FILTER (WHERE comb_timestamp(c, 'process_ticks') > comb_timestamp_micros(d)) AS c_d,
+       count(*) FILTER (WHERE micros(b) > comb_timestamp(c, 'process_ticks')) AS b_c,
+       count(*) FILTER (WHERE comb_timestamp(c, 'process_ticks') > micros(d)) AS c_d,
        count(*) FILTER (WHERE d_before >= comb_set_timestamp(a, comb_timestamp(a), 'v7')) AS d_a
 FROM (SELECT *, lag(d) OVER (ORDER BY n) AS d_before FROM sequence) AS pairs;
 
@@ -154,3 +156,4 @@ DROP EXTENSION comb;
 CREATE EXTENSION comb;
 EXECUTE again;
 DROP FUNCTION outcome, nil;
+DROP FUNCTION micros;

@@ -22,7 +22,7 @@ CREATE DOMAIN tricks.tstzrange AS text;
 
 -- Ids are made and read with the usual search path.
 CREATE TEMP TABLE before AS
-SELECT id, comb_timestamp(id) AS ms, comb_timestamp_micros(id) AS us, hot_shard(id) AS shard, hot_timestamp(id) AS s
+SELECT id, comb_timestamp(id) AS ms, comb_stamp(id) AS stamp, hot_shard(id) AS shard, hot_timestamp(id) AS s
 FROM (SELECT comb_uuid() AS id UNION ALL SELECT comb_uuid_v7() UNION ALL SELECT hot_uuid(7)) AS made;
 CREATE TEMP TABLE compared AS SELECT id, comb_timestamp(id) AS ms
 FROM (SELECT comb_uuid() AS id UNION ALL SELECT comb_uuid_v7()) AS made;
@@ -31,8 +31,8 @@ FROM (SELECT comb_uuid() AS id UNION ALL SELECT comb_uuid_v7()) AS made;
 -- that search path.
 SET search_path = tricks, pg_catalog, public;
 SELECT pg_catalog.count(*) FROM before
-WHERE (ms, us, shard, s)
-  IS NOT DISTINCT FROM (comb_timestamp(id), comb_timestamp_micros(id), hot_shard(id), hot_timestamp(id));
+WHERE (ms, stamp, shard, s)
+  IS NOT DISTINCT FROM (comb_timestamp(id), comb_stamp(id), hot_shard(id), hot_timestamp(id));
 SELECT comb_timestamp(comb_uuid()) OPERATOR(pg_catalog.>=) (SELECT pg_catalog.min(ms) FROM before) AS made;
 SELECT pg_catalog.count(*) FROM compared
 WHERE id >= ms AND id <= ms AND NOT id > ms AND NOT id < ms;
@@ -40,8 +40,8 @@ WHERE id >= ms AND id <= ms AND NOT id > ms AND NOT id < ms;
 DROP EXTENSION comb;
 CREATE EXTENSION comb SCHEMA tricks;
 SELECT pg_catalog.count(*) FROM before
-WHERE (ms, us, shard, s)
-  IS NOT DISTINCT FROM (comb_timestamp(id), comb_timestamp_micros(id), hot_shard(id), hot_timestamp(id));
+WHERE (ms, stamp, shard, s)
+  IS NOT DISTINCT FROM (comb_timestamp(id), comb_stamp(id), hot_shard(id), hot_timestamp(id));
 SELECT comb_timestamp(comb_convert('d01c25cc-63a7-47cc-b5ba-018e5f3bff48', 'mssql', 'oracle'), 'oracle')
          OPERATOR(pg_catalog.=) comb_timestamp('d01c25cc-63a7-47cc-b5ba-018e5f3bff48', 'mssql') AS layouts,
        (SELECT pg_catalog.count(*) FROM comb_inspect(comb_uuid()));

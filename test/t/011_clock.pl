@@ -26,7 +26,8 @@ sub ids
 # Returns how far the ids of a session are ahead of the clock now, in seconds.
 sub lead
 {
-	return $_[0]->query('SELECT extract(epoch FROM comb_timestamp_micros(comb_uuid()) - clock_timestamp())');
+	return $_[0]->query(q{
+		SELECT (comb_stamp(comb_uuid()) - comb_stamp(comb_uuid(clock_timestamp() + '1 us'))) / (131072 * 1000.0)});
 }
 
 # The clock steps back by an hour, while a load runs. Ids ascend over old and new sessions.

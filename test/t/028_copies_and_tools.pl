@@ -1,4 +1,4 @@
-# A standby and a logical subscriber read up to the heartbeat of doc/outbox.md, and tools that read by time through the
+# A standby and a logical subscriber read up to the heartbeat of doc/outbox.md, and tools that read by a number through the
 # view there, while transactions of different length write. With the settings of the page, each reads each row once.
 # With their defaults, and without the watermark, they do what the page says.
 use strict;
@@ -25,7 +25,7 @@ $standby->init_from_backup($node, 'copy', has_streaming => 1);
 $standby->start;
 my $subscriber = Comb::start_server('subscriber', settings => 'fsync = off');
 
-# The tables and the view of the document. One mode of Kafka Connect needs a column with a number.
+# The tables and the view of the document.
 sub block_with
 {
 	my ($label, $text) = @_;
@@ -34,64 +34,59 @@ sub block_with
 }
 $node->safe_psql('postgres', 'CREATE EXTENSION comb');
 $node->safe_psql('postgres', block_with('', 'CREATE TABLE events ('));
-my $view = block_with('', 'CREATE VIEW events_by_time');
-my $without = ($view =~ s/events_by_time/naive_by_time/r) =~ s/\nWHERE .*?;/;/sr;
-$node->safe_psql('postgres', "ALTER TABLE events ADD number bigserial; $view $without");
+my $view = block_with('', 'CREATE VIEW events_by_position');
+my $without = ($view =~ s/events_by_position/naive_by_position/r) =~ s/ WHERE .*?;/;/sr;
+$node->safe_psql('postgres', "$view $without");
 my $heartbeat = block_with('outbox-primary', 'CREATE TABLE heartbeat');
 my ($beat) = $heartbeat =~ /^(UPDATE .*)$/m;
 $node->safe_psql('postgres', "$heartbeat CREATE PUBLICATION feed FOR TABLE events, heartbeat");
 my $publisher = $node->connstr('postgres');
 $subscriber->safe_psql('postgres', "
-	CREATE TABLE events (id uuid PRIMARY KEY, payload text NOT NULL, number bigint);
+	CREATE TABLE events (id uuid PRIMARY KEY, payload text NOT NULL);
 	CREATE TABLE heartbeat (one bool PRIMARY KEY, below uuid NOT NULL);
 	CREATE SUBSCRIPTION feed CONNECTION \$\$$publisher\$\$ PUBLICATION feed");
 $subscriber->wait_for_subscription_sync($node, 'feed');
 
-# With their defaults, Kafka Connect looks for tables, whose column of the time cannot be NULL, and Airbyte reads xmin.
+# With their defaults, Kafka Connect looks for tables, whose column of the number cannot be NULL, and Airbyte reads xmin.
 is($node->safe_psql('postgres', q{
 		SELECT table_type, is_nullable FROM information_schema.tables JOIN information_schema.columns USING (table_name)
-		WHERE table_name = 'events_by_time' AND column_name = 'created_at'}),
+		WHERE table_name = 'events_by_position' AND column_name = 'position'}),
 	'VIEW|YES', 'by default, Kafka Connect refuses the view');
 my (undef, undef, $error) =
-  $node->psql('postgres', 'SELECT xmin::text::bigint, * FROM "public"."events_by_time" ORDER BY xmin::text::bigint');
+  $node->psql('postgres', 'SELECT xmin::text::bigint, * FROM "public"."events_by_position" ORDER BY xmin::text::bigint');
 like($error, qr/column "xmin" does not exist/, 'by default, Airbyte gets an error');
+(undef, undef, $error) =
+  $node->psql('postgres', q{SELECT * FROM events_by_position WHERE position > '2026-11-20 12:00:00.000000'});
+like($error, qr/invalid input syntax for type bigint/, 'by default, Logstash gets an error');
 my ($settings) = slurp_file($document) =~ /^(- Kafka .*?)\n\n/ms;
 
 # The queries that the tools send, with their placeholders. Logstash leaves its query to the user, and this is the one
-# of its maker's guide. `with` has the values in their order: the last time, the time of the database, the time when the
-# last poll began, or the last number. dlt reads the last time again, and drops the rows that it has. With pages,
-# Logstash counts the rows first, and then reads them by LIMIT and OFFSET.
-my $kafka = '"public"."events_by_time"';
-my $logstash = 'SELECT * FROM events_by_time WHERE (created_at > :sql_last_value AND created_at < NOW()) '
-  . 'ORDER BY created_at ASC';
+# of its maker's guide. `with` is what the reader continues after. dlt reads the last number again, and drops the row
+# that it has. With pages, Logstash counts the rows first, and then reads them by LIMIT
+# and OFFSET.
+my $kafka = '"public"."events_by_position"';
+my $logstash = 'SELECT * FROM events_by_position WHERE position > :sql_last_value ORDER BY position ASC';
 my @tools = (
-	{ name => 'Kafka Connect JDBC, timestamp',
-		sql => qq{SELECT * FROM $kafka WHERE $kafka."created_at" > ? AND $kafka."created_at" < ? }
-		  . qq{ORDER BY $kafka."created_at" ASC},
-		with => [ 'time', 'now' ]
+	{ name => 'Kafka Connect JDBC',
+		sql => qq{SELECT * FROM $kafka WHERE $kafka."position" > ? ORDER BY $kafka."position" ASC},
+		with => 'number'
 	},
-	{ name => 'Kafka Connect JDBC, timestamp+incrementing',
-		sql => qq{SELECT * FROM $kafka WHERE $kafka."created_at" < ? AND (($kafka."created_at" = ? AND }
-		  . qq{$kafka."number" > ?) OR $kafka."created_at" > ?) ORDER BY $kafka."created_at",$kafka."number" ASC},
-		with => [ 'now', 'time', 'number', 'time' ]
-	},
-	{ name => 'Logstash with use_column_value', sql => $logstash, with => ['time'] },
-	{ name => 'Logstash with its defaults', sql => $logstash, with => ['begin'], is_control => 1 },
-	{ name => 'Logstash with pages', sql => $logstash, with => ['time'], page => 5, is_control => 1 },
+	{ name => 'Logstash with use_column_value', sql => $logstash, with => 'number' },
+	{ name => 'Logstash with pages', sql => $logstash, with => 'number', page => 5 },
 	{ name => 'Airbyte',
-		sql => 'SELECT "created_at","id","payload","number" FROM "public"."events_by_time" WHERE "created_at" > ? '
-		  . 'ORDER BY "created_at" ASC',
-		with => ['time']
+		sql => 'SELECT "position","id","payload" FROM "public"."events_by_position" WHERE "position" > ? '
+		  . 'ORDER BY "position" ASC',
+		with => 'number'
 	},
 	{ name => 'dlt',
-		sql => 'SELECT public.events_by_time.created_at, public.events_by_time.id, public.events_by_time.payload, '
-		  . 'public.events_by_time.number FROM public.events_by_time '
-		  . 'WHERE public.events_by_time.created_at >= %(created_at_1)s',
-		with => ['time'],
+		sql => 'SELECT public.events_by_position.position, public.events_by_position.id, '
+		  . 'public.events_by_position.payload FROM public.events_by_position '
+		  . 'WHERE public.events_by_position.position >= %(position_1)s',
+		with => 'number',
 		drops_known => 1
 	});
-push @tools, { %{ $tools[0] }, name => 'by time without the watermark', is_control => 1 };
-$tools[-1]{sql} =~ s/events_by_time/naive_by_time/g;
+push @tools, { %{ $tools[0] }, name => 'by number without the watermark', is_control => 1 };
+$tools[-1]{sql} =~ s/events_by_position/naive_by_position/g;
 for my $tool (@tools)
 {
 	$tool->{node} = $node;
@@ -106,8 +101,8 @@ my @copies = map {
 	my $server = $_;
 	map {
 		{ name => $server->name . ($_ eq $naive ? ' without the heartbeat' : ''),
-			sql => s/^SELECT id/SELECT now(), id/r,
-			with => ['id'],
+			sql => s/^SELECT id/SELECT 0, id/r,
+			with => 'id',
 			node => $server,
 			is_control => $_ eq $naive
 		}
@@ -120,18 +115,15 @@ for my $reader (@readers)
 	$reader->{session} = Session->new($reader->{node}->connstr('postgres'));
 	$reader->{session}->rows("\\unset FETCH_COUNT\nSELECT 1");
 	$reader->{last} = { number => -1, id => '00000000-0000-0000-0000-000000000000' };
-	@{ $reader->{last} }{qw(time begin)} = ('1970-01-01 00:00:00+00') x 2;
 	$reader->{seen} = {};
 }
 
-# Reads once, and returns the number of rows. A row begins with its time and its id, and may end with its number.
+# Reads once, and returns how many rows came. A row begins with its number and its id.
 sub poll
 {
 	my ($reader) = @_;
 	my ($last, $seen) = @$reader{qw(last seen)};
-	($last->{now}) = $reader->{session}->rows('select CURRENT_TIMESTAMP');
-	my @with = map { "'$last->{$_}'" } @{ $reader->{with} };
-	my $sql = $reader->{sql} =~ s/\?|:sql_last_value|%\(created_at_1\)s|:'last'/shift @with/ger;
+	my $sql = $reader->{sql} =~ s/\?|:sql_last_value|%\(position_1\)s|:'last'/'$last->{ $reader->{with} }'/r;
 	my @pages = ($sql);
 	if (my $size = $reader->{page})
 	{
@@ -139,14 +131,11 @@ sub poll
 		@pages = map { qq{SELECT * FROM ($sql) AS "t1" LIMIT $size OFFSET } . $size * $_ } 0 .. ($count - 1) / $size;
 	}
 	my @rows = map { $reader->{session}->rows($_) } @pages;
-	$last->{begin} = $last->{now};
 	@rows = grep { !$seen->{ (split /\|/)[1] } } @rows if $reader->{drops_known};
 	for (@rows)
 	{
-		my ($time, $id, undef, $number) = split /\|/;
-		$seen->{$id}++;
-		$last->{time} = $time if $reader->{with}[0] ne 'id' && $time gt $last->{time};
-		@$last{qw(id number)} = ($id, $number);
+		@$last{qw(number id)} = split /\|/;
+		$seen->{ $last->{id} }++;
 	}
 	return scalar @rows;
 }
@@ -166,24 +155,25 @@ ok($_->finish, 'pgbench reports no error') for @load;
 
 like($node->safe_psql('postgres', "
 		SET enable_seqscan = off; SET enable_bitmapscan = off;
-		EXPLAIN (COSTS OFF) SELECT * FROM events_by_time WHERE created_at > '2026-01-01'"),
-	qr/Index Cond: (?=.*id < )(?=.*id >= )/, 'a query by time uses the index of the key');
+		EXPLAIN (COSTS OFF) SELECT * FROM events_by_position WHERE position > 1 ORDER BY position LIMIT 50"),
+	qr/Limit\n(?!.*Sort).*\n *->  Index Scan .*\n *Index Cond: (?=.*id < )(?=.*id >= )/s,
+	'a page by the number reads the index of the key');
 
 # The SQL flavour needs the index of the page for that.
 chomp(my $version = `sed -n "s/^default_version *= *'\\(.*\\)'/\\1/p" $top/comb.control`);
 $node->safe_psql('postgres', 'CREATE DATABASE flavour');
 my $plan = q{SET enable_seqscan = off; SET enable_bitmapscan = off;
-	EXPLAIN (COSTS OFF) SELECT * FROM events_by_time WHERE created_at > '2026-01-01' ORDER BY created_at};
+	EXPLAIN (COSTS OFF) SELECT * FROM events_by_position WHERE position > 1 ORDER BY position};
 my $events = block_with('', 'CREATE TABLE events (');
 like($node->safe_psql('flavour', "CREATE EXTENSION comb VERSION '$version-sql'; $events $view $plan"),
-	qr/Filter: .*comb_timestamp\(id\) > /, 'with the SQL flavour, a query by time reads the whole table');
+	qr/Filter: .*comb_stamp\(id\) > /, 'with the SQL flavour, a query by the number reads the whole table');
 my ($index) = slurp_file($document) =~ /unless you\s+index `(.*?)`/;
 like($node->safe_psql('flavour', "CREATE INDEX ON events ($index); $plan"),
-	qr/Index Cond: .*comb_timestamp\(id\) > /, 'with an index on the time, it uses the index');
+	qr/Index Cond: .*comb_stamp\(id\) > /, 'with an index on the number, it uses the index');
 
 # The readers get the rest.
 $node->safe_psql('postgres', $beat);
-$node->poll_query_until('postgres', 'SELECT (SELECT count(*) FROM events_by_time) = (SELECT count(*) FROM events)')
+$node->poll_query_until('postgres', 'SELECT (SELECT count(*) FROM events_by_position) = (SELECT count(*) FROM events)')
   or BAIL_OUT('the watermark does not advance');
 $node->wait_for_catchup($_) for 'standby', 'feed';
 for my $reader (@readers)

@@ -1,4 +1,4 @@
-# TimescaleDB partitions a table by a version 7 key itself, or by comb_timestamp_micros() of any comb key.
+# TimescaleDB partitions a table by a version 7 key itself, or by a function that reads the time in any comb key.
 # Needs: timescaledb
 use strict;
 use warnings;
@@ -127,19 +127,17 @@ SKIP:
 			SELECT count(*) FROM readings}),
 		"4\n" . (6 * 144 + 1), 'readings: drop_chunks() drops the four oldest days with their rows');
 
-	# TimescaleDB reads the times of comb's ids, and comb those of TimescaleDB's. These contain 12 bits of the
-	# millisecond's fraction, rounded down.
+	# TimescaleDB reads the times of comb's ids, and comb those of TimescaleDB's.
 	is(sql(q{
 		SELECT bool_and(uuid_timestamp_micros(comb_uuid_v7(at)) = at),
-			array_agg(DISTINCT at - comb_timestamp_micros(to_uuidv7(at)) ORDER BY at - comb_timestamp_micros(to_uuidv7(at)))
+			bool_and(comb_timestamp(to_uuidv7(at)) = date_trunc('milliseconds', at))
 		FROM generate_series(timestamptz '2025-01-01', '2025-01-01 00:00:00.01', '1 microsecond') AS at}),
-		't|{00:00:00,00:00:00.000001}', 'a microsecond of a TimescaleDB id may be read one low');
+		't|t', 'TimescaleDB and comb read times in ids of the other');
 }
-
-edge_is_right(", partition_func => 'comb_timestamp_micros'", 'comb_uuid(at)');
 
 # A table is partitioned by the time in its key, so the key may have either version.
 run_blocks('time-queries.md, timescaledb-function', $node, 'postgres', [ blocks($document, 'timescaledb-function') ]);
+edge_is_right(", partition_func => 'sample_time'", 'comb_uuid(at)');
 is(sql(q{
 		SELECT count(*), count(DISTINCT tableoid), count(DISTINCT (tableoid, comb_timestamp(id)::date)),
 			count(DISTINCT substr(id::text, 15, 1))
@@ -149,11 +147,11 @@ for my $condition (
 	q{id >= timestamptz '2025-01-02' AND id < timestamptz '2025-01-03'},
 	q{id >= comb_boundary('2025-01-02') AND id < comb_boundary('2025-01-03')},
 	q{comb_timestamp(id) <@ tstzrange '[2025-01-02,2025-01-03)'},
-	q{comb_timestamp_micros(id) >= '2025-01-02' AND comb_timestamp_micros(id) < '2025-01-03'})
+	q{sample_time(id) >= '2025-01-02' AND sample_time(id) < '2025-01-03'})
 {
 	finds('samples', $condition);
 }
-finds('samples', q{comb_timestamp_micros(id) >= now() - interval '1 hour'}, undef, 1);
+finds('samples', q{sample_time(id) >= now() - interval '1 hour'}, undef, 1);
 is(sql(q{SELECT count(*) FROM samples WHERE id >= now() - interval '1 hour'}), '1',
 	'a comparison with now() finds the row of the last hour');
 my $one = sql(q{SELECT id FROM samples WHERE id >= timestamptz '2025-01-05' ORDER BY id LIMIT 1});

@@ -45,7 +45,7 @@ CREATE TRIGGER logged AFTER INSERT OR UPDATE OR DELETE ON orders FOR EACH ROW EX
 CREATE VIEW settled AS SELECT id FROM orders WHERE id < (SELECT comb_watermark());
 CREATE VIEW settled_hot AS SELECT hot FROM orders WHERE hot < hot_watermark();
 CREATE VIEW novembers AS
-    SELECT id, comb_timestamp_micros(id), hot \@# 7 AS seven, comb_timestamp(id) <@ during AS inside FROM orders
+    SELECT id, comb_stamp(id), hot \@# 7 AS seven, comb_timestamp(id) <@ during AS inside FROM orders
     WHERE id BETWEEN timestamptz '2025-11-01' AND timestamptz '2025-11-03';
 GRANT SELECT ON orders TO reader;
 ALTER TABLE orders ENABLE ROW LEVEL SECURITY;

@@ -64,7 +64,7 @@ CREATE TABLE by_shard_lines (id uuid PRIMARY KEY REFERENCES by_shard, n int);
 INSERT INTO by_shard_lines SELECT id, n FROM by_shard;
 
 CREATE VIEW novembers AS
-    SELECT id, comb_timestamp_micros(id), hot @# 7 AS seven, comb_timestamp(id) <@ during AS inside FROM orders
+    SELECT id, comb_stamp(id), hot @# 7 AS seven, comb_timestamp(id) <@ during AS inside FROM orders
     WHERE id BETWEEN timestamptz '2026-11-01' AND timestamptz '2026-11-03';
 CREATE MATERIALIZED VIEW days AS
     SELECT date_trunc('day', comb_timestamp(id), 'UTC') AS day, count(*) FROM by_time GROUP BY 1;

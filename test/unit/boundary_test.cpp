@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <limits>
 #include <random>
 
 #include "comb/hot.hpp"
@@ -90,6 +91,31 @@ TEST(Boundary, HotIdsCompareAsTheirTimes) {
           ASSERT_EQ(id >= boundary_of_hot_ids(edge + off), unix_micros(hot_timestamp(id)) >= edge + off)
               << second << ' ' << edge + off;
         }
+}
+
+// Ids of both labels with near numbers, and uuids that differ from them in one of their first 70 bits.
+TEST(Boundary, IdsCompareAsTheirNumbers) {
+  std::mt19937_64 random(1);
+  constexpr std::int64_t last = std::numeric_limits<std::int64_t>::max();
+  const auto before = [](const uuid& id) { return uuid::from({id.high() - (id.low() == 0), id.low() - 1}); };
+  for (int i = 0; i < 300'000; ++i) {
+    const stamp at{(random() % 2 ? random() % 3 : last_stamped_ms - random() % 3) << 16 | (random() >> 60) * 0x1110};
+    uuid id = uuid_from_stamp(at + random() % 3, random() % 2 ? version::v4 : version::v7, random());
+    if (random() % 2) {
+      const auto bit = random() % 70;
+      id = bit < 64 ? uuid::from({id.high() ^ std::uint64_t{1} << (63 - bit), id.low()})
+                    : uuid::from({id.high(), id.low() ^ std::uint64_t{1} << (127 - bit)});
+    }
+    if (random() % 100 == 0) id = max_uuid;
+    const std::int64_t number = comb_stamp(id);
+    for (const std::int64_t near : {number - (random() % 3 == 0), number, number + (number < last)}) {
+      const uuid from = comb_stamp_boundary(near);
+      ASSERT_EQ(id >= from, number >= near) << to_text(id).chars << ' ' << near;
+      ASSERT_GE(comb_stamp(from), near);
+      ASSERT_TRUE(from == nil_uuid || comb_stamp(before(from)) < near) << near;
+    }
+  }
+  EXPECT_EQ(comb_stamp_boundary(std::numeric_limits<std::int64_t>::min()), nil_uuid);
 }
 
 }  // namespace

@@ -49,6 +49,14 @@ TEST(Timestamp, TimesNeverDescendWhileIdsAscend) {
   }
 }
 
+TEST(Timestamp, IdsOfOneLabelHaveDifferentNumbers) {
+  for (const stamp at : {stamp{}, stamp{last_stamped_ms << 16} - 70'000, stamp_from_time(rfc_example)})
+    for (const version label : {version::v4, version::v7})
+      for (std::uint64_t i = 1; i < 70'000; ++i)
+        ASSERT_LT(comb_stamp(uuid_from_stamp(at + (i - 1), label, ~std::uint64_t{0})),
+                  comb_stamp(uuid_from_stamp(at + i, label, 0)));
+}
+
 TEST(Timestamp, OnlyCombTimestampMicrosReadsTheFraction) {
   const uuid id = uuid_from_stamp(stamp_from_time(rfc_example + std::chrono::microseconds{999}), version::v7, 0);
   EXPECT_EQ(comb_timestamp(id), rfc_example);

@@ -6,8 +6,11 @@
 
 #include <chrono>
 #include <cstdint>
+#include <limits>
 
+#include "stamp.hpp"
 #include "time.hpp"
+#include "timestamp.hpp"
 #include "uuid.hpp"
 
 namespace comb {
@@ -37,6 +40,19 @@ constexpr uuid comb_boundary_after(sys_micros at) noexcept {
 
 // The boundary of hot ids with hot_timestamp(id) >= `at`.
 constexpr uuid hot_boundary(sys_micros at) noexcept { return first_uuid_from<32, std::chrono::seconds>(at); }
+
+// The smallest uuid with comb_stamp(id) >= `at`.
+constexpr uuid comb_stamp_boundary(std::int64_t at) noexcept {
+  if (at <= 0) return nil_uuid;
+  if (at == std::numeric_limits<std::int64_t>::max()) return max_uuid;
+  const auto number = static_cast<std::uint64_t>(at);
+  const std::uint64_t milliseconds = number >> 17, fraction = number & 0xffff, low_4 = fraction & 0xf;
+  if (milliseconds == last_stamped_ms || (number & 0x1ffff) == 0)
+    return uuid::from({.high = milliseconds << 16, .low = 0});
+  const std::uint64_t label = number >> 16 & 1 ? 7 : 4;
+  return uuid::from({.high = milliseconds << 16 | label << 12 | fraction >> 4,
+                     .low = low_4 == 0 ? 0 : (0x20 | low_4) << random_bits});
+}
 
 // Whether a uuid is a boundary: it has only zeros after the first 48 bits, or is the max uuid. No generator makes such
 // ids.

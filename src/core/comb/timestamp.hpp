@@ -1,8 +1,10 @@
 // Reading the time in an id.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <limits>
 
 #include "stamp.hpp"
 #include "time.hpp"
@@ -37,6 +39,22 @@ constexpr sys_micros comb_timestamp(const uuid& id) noexcept {
 // comb's ids contain 16 bits of the fraction there, ids of PostgreSQL 18 and TimescaleDB the first 12 bits.
 constexpr sys_micros comb_timestamp_micros(const uuid& id) noexcept {
   return id == max_uuid ? infinity : time_from_stamp(stamp_from_uuid(id));
+}
+
+// A number that never descends while uuids ascend, and that is never the same in two ids of one label and sequence: 46
+// bits of the milliseconds, 0 for version 4 or 1 for version 7, and 16 bits of the fraction. Any other uuid has the
+// number of such an id next to it. From 4199 on, all have the last number but one, and the max uuid the last.
+inline constexpr std::uint64_t last_stamped_ms = (std::uint64_t{1} << 46) - 1;
+
+constexpr std::int64_t comb_stamp(const uuid& id) noexcept {
+  constexpr std::int64_t last = std::numeric_limits<std::int64_t>::max();
+  const std::uint64_t milliseconds = id.high() >> 16;
+  if (milliseconds >= last_stamped_ms) return id == max_uuid ? last : last - 1;
+  const std::uint64_t low_4 = std::clamp<std::uint64_t>(id.low() >> random_bits, 0x20, 0x2f) & 0xf;
+  const std::uint64_t number = (id.high() & 0xffff) << 4 | low_4;
+  const std::uint64_t fraction = number < 0x70000 ? std::clamp<std::uint64_t>(number, 0x40000, 0x4ffff) - 0x40000
+                                                  : std::min<std::uint64_t>(number, 0x7ffff) - 0x60000;
+  return static_cast<std::int64_t>(milliseconds << 17 | fraction);
 }
 
 // Version 7 of 2022-02-22 19:22:22 UTC, from RFC 9562, appendix A. The example of pg_uuidv7.

@@ -1,4 +1,5 @@
-// comb_boundary(), comb_boundary_after(), comb_lower_boundary(), comb_upper_boundary(), hot_boundary().
+// comb_boundary(), comb_boundary_after(), comb_lower_boundary(), comb_upper_boundary(),
+// comb_stamp_boundary(), hot_boundary().
 #include "comb/boundary.hpp"
 
 #include "datum.hpp"
@@ -49,6 +50,8 @@ COMB_FUNCTION(comb_upper_boundary) {
   const sys_micros at = clamped_time(DatumGetTimestampTz(during.upper.val));
   return uuid_result(during.upper.inclusive ? comb::comb_boundary_after(at) : comb::comb_boundary(at));
 }
+
+COMB_FUNCTION(comb_stamp_boundary) { return uuid_result(comb::comb_stamp_boundary(PG_GETARG_INT64(0))); }
 
 COMB_FUNCTION(hot_boundary) { return uuid_result(comb::hot_boundary(clamped_time(PG_GETARG_TIMESTAMPTZ(0)))); }
 

@@ -1,4 +1,4 @@
-// comb_timestamp(), comb_timestamp_micros(), hot_shard(), hot_timestamp().
+// comb_timestamp(), comb_stamp(), hot_shard(), hot_timestamp().
 #include "comb/hot.hpp"
 #include "comb/timestamp.hpp"
 #include "datum.hpp"
@@ -10,9 +10,7 @@ namespace comb::pg {
 
 COMB_FUNCTION(comb_timestamp) { return TimestampTzGetDatum(to_timestamptz(comb::comb_timestamp(uuid_arg(fcinfo, 0)))); }
 
-COMB_FUNCTION(comb_timestamp_micros) {
-  return TimestampTzGetDatum(to_timestamptz(comb::comb_timestamp_micros(uuid_arg(fcinfo, 0))));
-}
+COMB_FUNCTION(comb_stamp) { return Int64GetDatum(comb::comb_stamp(uuid_arg(fcinfo, 0))); }
 
 COMB_FUNCTION(hot_shard) { return Int32GetDatum(comb::hot_shard(uuid_arg(fcinfo, 0))); }
 

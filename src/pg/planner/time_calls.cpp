@@ -1,8 +1,10 @@
-// Calls of comb_timestamp() and hot_timestamp(), and conditions on ids in place of conditions on times.
+// Calls of functions that read times, and conditions on ids in place of conditions on times.
 //
 // comb_timestamp() never descends while ids ascend. So comb_timestamp(id) >= at is the same condition as
 // id >= comb_boundary(at), and each of the other comparisons has such a pair.
 #include "time_calls.hpp"
+
+#include <limits>
 
 #include "comb/boundary.hpp"
 #include "comb/hot.hpp"
@@ -16,16 +18,48 @@ namespace comb::pg {
 
 namespace {
 
+// The orders of timestamptz and of bigint, for which PostgreSQL's headers have no names.
+constexpr Oid time_order = 434, number_order = 1976;
+
+// A rule of the core as one of timestamptz.
+template <uuid (*rule)(sys_micros)>
+uuid of_time(std::int64_t at) {
+  return rule(clamped_time(at));
+}
+template <sys_micros (*read)(const uuid&)>
+std::int64_t time_of(const uuid& id) {
+  return to_timestamptz(read(id));
+}
+
+constexpr std::int64_t last_time = std::numeric_limits<std::int64_t>::max();  // also infinity
+static_assert(last_time == DT_NOEND);
+
 constexpr reader readers[] = {
     {::comb_timestamp,
-     comb::comb_timestamp,
-     {"comb_boundary", ::comb_boundary, comb::comb_boundary},
-     {"comb_boundary_after", ::comb_boundary_after, comb::comb_boundary_after},
+     TIMESTAMPTZOID,
+     time_order,
+     time_of<comb::comb_timestamp>,
+     {"comb_boundary", ::comb_boundary, of_time<comb::comb_boundary>, false},
+     {"comb_boundary_after", ::comb_boundary_after, of_time<comb::comb_boundary_after>, false},
      true},
-    {::hot_timestamp, comb::hot_timestamp, {"hot_boundary", ::hot_boundary, comb::hot_boundary}, {}, false},
+    {::hot_timestamp,
+     TIMESTAMPTZOID,
+     time_order,
+     time_of<comb::hot_timestamp>,
+     {"hot_boundary", ::hot_boundary, of_time<comb::hot_boundary>, false},
+     {},
+     false},
+    {::comb_stamp,
+     INT8OID,
+     number_order,
+     comb::comb_stamp,
+     {"comb_stamp_boundary", ::comb_stamp_boundary, comb::comb_stamp_boundary, false},
+     {"comb_stamp_boundary", ::comb_stamp_boundary, [](std::int64_t at) { return comb::comb_stamp_boundary(at + 1); },
+      true},
+     false},
 };
-constexpr boundary lower = {"comb_lower_boundary", ::comb_lower_boundary, nullptr};
-constexpr boundary upper = {"comb_upper_boundary", ::comb_upper_boundary, nullptr};
+constexpr boundary lower = {"comb_lower_boundary", ::comb_lower_boundary, nullptr, false};
+constexpr boundary upper = {"comb_upper_boundary", ::comb_upper_boundary, nullptr, false};
 
 }  // namespace
 
@@ -78,7 +112,9 @@ time_call read_call(void* node) {
   if (!IsA(node, FuncExpr)) return {};
   const auto* function = as<FuncExpr>(node);
   // What is cheap to see comes first, because this runs for every condition of every query.
-  if (function->funcresulttype != TIMESTAMPTZOID || list_length(function->args) != 1) return {};
+  if ((function->funcresulttype != TIMESTAMPTZOID && function->funcresulttype != INT8OID) ||
+      list_length(function->args) != 1)
+    return {};
   auto* id = as<Node>(linitial(function->args));
   const PGFunction code = id_column(id) != nullptr ? code_of(function->funcid) : nullptr;
   for (const reader& each : readers)
@@ -86,12 +122,16 @@ time_call read_call(void* node) {
   return {};
 }
 
+bool compares_times(Oid op) { return op_in_opfamily(op, time_order) || op_in_opfamily(op, number_order); }
+
 namespace {
 
 // ---- boundaries of times -------------------------------------------------------------------------------------------
 
 Node* uuid_constant(const uuid& id) {
-  return as<Node>(makeConst(UUIDOID, -1, InvalidOid, UUID_LEN, uuid_result(id), false, false));
+  Const* result = makeConst(UUIDOID, -1, InvalidOid, UUID_LEN, uuid_result(id), false, false);
+  result->location = estimated_as_boundary;
+  return as<Node>(result);
 }
 
 // The call of a boundary function in the schema of `sibling`, which is another function of comb. Null if the function
@@ -106,15 +146,25 @@ Node* boundary_call(const boundary& function, Oid sibling, Node* argument) {
       makeFuncExpr(found, UUIDOID, list_make1(copyObjectImpl(argument)), InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL));
 }
 
+// The number after another one, of which the last has none.
+Node* next_number(Node* number) {
+  const auto call = [](Oid function, Node* first, std::int64_t second) {
+    Const* with = makeConst(INT8OID, -1, InvalidOid, sizeof second, Int64GetDatum(second), false, true);
+    return as<Node>(
+        makeFuncExpr(function, INT8OID, list_make2(first, with), InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL));
+  };
+  return call(F_INT8PL, call(F_INT8SMALLER, as<Node>(copyObjectImpl(number)), last_time - 1), 1);
+}
+
 // The boundary of a time that is fixed during the query. Null if there is none.
-Node* boundary_of(const boundary& function, Oid sibling, Node* time) {
+Node* boundary_of(const time_call& call, const boundary& function, Node* time) {
   if (function.name == nullptr) return nullptr;
-  if (!IsA(time, Const)) return boundary_call(function, sibling, time);
-  Assert(as<Const>(time)->consttype == TIMESTAMPTZOID && !as<Const>(time)->constisnull);
-  const TimestampTz at = DatumGetTimestampTz(as<Const>(time)->constvalue);
+  if (!IsA(time, Const)) return boundary_call(function, call.function, function.of_next ? next_number(time) : time);
+  Assert(!as<Const>(time)->constisnull);
+  const std::int64_t at = DatumGetInt64(as<Const>(time)->constvalue);
   // The max uuid is at infinity, and no boundary is after the max uuid.
-  if (TIMESTAMP_IS_NOEND(at) && function.rule == comb::comb_boundary_after) return nullptr;
-  return uuid_constant(function.rule(clamped_time(at)));
+  if (at == last_time && &function == &call.callee->after) return nullptr;
+  return uuid_constant(function.rule(at));
 }
 
 bool is_null(const Node* node) { return IsA(node, Const) && as<Const>(node)->constisnull; }
@@ -152,10 +202,15 @@ Node* clamped(const local_time& local, Node* time) {
   return time;
 }
 
-// A time as a timestamptz. Null for expressions of other types.
-Node* as_timestamptz(Node* time) {
+// A time as the type that a reader returns. Null for expressions of other types.
+Node* as_type_of(const reader& reader, Node* time) {
   const Oid type = exprType(time);
-  if (type == TIMESTAMPTZOID) return time;
+  if (type == reader.type) return time;
+  if (reader.type == INT8OID && (type == INT4OID || type == INT2OID))
+    return eval_const_expressions(
+        nullptr, as<Node>(makeFuncExpr(type == INT4OID ? F_INT8_INT4 : F_INT8_INT2, INT8OID, list_make1(time),
+                                       InvalidOid, InvalidOid, COERCE_IMPLICIT_CAST)));
+  if (reader.type != TIMESTAMPTZOID) return nullptr;
   for (const local_time& local : local_times) {
     if (type != local.type) continue;
     if (!IsA(time, Const)) {
@@ -251,11 +306,9 @@ namespace {
 
 // The conditions for `call op at`, of which `up_to` is the one for ids of at most that time.
 List* comparison_with(const time_call& time, int strategy, Node* at, Oid up_to) {
-  at = is_null(at) ? nullptr : as_timestamptz(at);
+  at = is_null(at) ? nullptr : as_type_of(*time.callee, at);
   if (at == nullptr) return NIL;
-  const auto id = [&](Oid op, const boundary& than) {
-    return compared(op, time.id, boundary_of(than, time.function, at));
-  };
+  const auto id = [&](Oid op, const boundary& than) { return compared(op, time.id, boundary_of(time, than, at)); };
   switch (strategy) {
     case BTLessStrategyNumber:
       return id(uuid_lt, time.callee->at);
@@ -291,19 +344,13 @@ int or_equal(int strategy) {
 // If `last` has the time `at`, this is a comparison with `last` alone. Otherwise all ids of that time are on the same
 // side of `last`.
 List* compared_with_row(const time_call& time, int strategy, const Const* at, const Const* last) {
-  if (strategy == InvalidStrategy || time.callee->after.name == nullptr || at->consttype != TIMESTAMPTZOID ||
-      last->consttype != UUIDOID || at->constisnull || last->constisnull ||
-      TIMESTAMP_IS_NOEND(DatumGetTimestampTz(at->constvalue)))
+  if (strategy == InvalidStrategy || time.callee->after.name == nullptr || at->consttype != time.callee->type ||
+      last->consttype != UUIDOID || at->constisnull || last->constisnull || DatumGetInt64(at->constvalue) == last_time)
     return NIL;
-  const sys_micros micros = clamped_time(DatumGetTimestampTz(at->constvalue));
-  const uuid first = time.callee->at.rule(micros), end = time.callee->after.rule(micros),
-             id = to_uuid(last->constvalue);
+  const uuid first = time.callee->at.rule(DatumGetInt64(at->constvalue)),
+             end = time.callee->after.rule(DatumGetInt64(at->constvalue)), id = to_uuid(last->constvalue);
   const bool less = strategy == BTLessStrategyNumber || strategy == BTLessEqualStrategyNumber;
-  const auto than = [&](Oid op, const uuid& value) {
-    Node* constant = uuid_constant(value);
-    as<Const>(constant)->location = estimated_as_boundary;
-    return compared(op, time.id, constant);
-  };
+  const auto than = [&](Oid op, const uuid& value) { return compared(op, time.id, uuid_constant(value)); };
   if (id < first) return than(less ? uuid_lt : uuid_ge, first);
   if (!(id < end)) return than(less ? uuid_lt : uuid_ge, end);
   Assert(strategy != BTEqualStrategyNumber && strategy <= BTMaxStrategyNumber);

@@ -1,7 +1,9 @@
-// Calls of comb_timestamp() and hot_timestamp() on a column, and what conditions on them say of the ids.
+// Calls of comb_timestamp(), hot_timestamp() and comb_stamp() on a column, and what conditions on them say of the ids.
+// The numbers of comb_stamp() are called times here, too.
 #pragma once
 
-#include "comb/time.hpp"
+#include <cstdint>
+
 #include "comb/uuid.hpp"
 #include "postgres.hpp"
 
@@ -11,13 +13,16 @@ namespace comb::pg {
 struct boundary {
   const char* name;
   PGFunction code;
-  uuid (*rule)(sys_micros);
+  uuid (*rule)(std::int64_t);
+  bool of_next;  // whether the function is called with the number after the given one
 };
 
 // A function that reads the time of an id, and the boundaries of ids whose time is at or after, and after, a given one.
 struct reader {
   PGFunction code;
-  sys_micros (*time)(const uuid&);
+  Oid type;
+  Oid order;  // of times, a family of operators
+  std::int64_t (*time)(const uuid&);
   boundary at;
   boundary after;  // without a name if there is none
   bool has_range;  // whether there are boundaries of a tstzrange
@@ -47,9 +52,11 @@ time_call read_call(void* node);
 // The column of the query that an expression of type uuid consists of, or null.
 Var* id_column(void* node);
 
-// Rows of the catalogs that PostgreSQL's headers do not name: the orders of timestamptz and of uuid, which are families
-// of operators, and operators of uuid.
-constexpr Oid time_order = 434, id_order = 2968;
+// Whether an operator compares times of a reader.
+bool compares_times(Oid op);
+
+// Rows of the catalogs that PostgreSQL's headers do not name: the order of uuid, and operators of uuid.
+constexpr Oid id_order = 2968;
 constexpr Oid uuid_eq = 2972, uuid_lt = 2974, uuid_gt = 2975, uuid_le = 2976, uuid_ge = 2977;
 
 // The next five functions return conditions on ids, which are joined by AND, or an empty list if there are none.

@@ -92,7 +92,7 @@ List* for_comparison(replacing& tables, OpExpr* condition) {
   }
   if (!may_replace(tables, time.id)) return NIL;
   if (get_opcode(op) == F_ELEM_CONTAINED_BY_RANGE) return for_range(tables, condition, time, other);
-  return compared_with_time(time, get_op_opfamily_strategy(op, time_order), other);
+  return compared_with_time(time, get_op_opfamily_strategy(op, time.callee->order), other);
 }
 
 // (call, id) < (at, last), the condition of a page in keyset pagination. Of other rows, the first members may be equal,
@@ -100,7 +100,7 @@ List* for_comparison(replacing& tables, OpExpr* condition) {
 List* for_rows(replacing& tables, RowCompareExpr* rows) {
   const time_call time = read_call(linitial(rows->largs));
   if (time.callee == nullptr || !may_replace(tables, time.id)) return NIL;
-  const int strategy = get_op_opfamily_strategy(linitial_oid(rows->opnos), time_order);
+  const int strategy = get_op_opfamily_strategy(linitial_oid(rows->opnos), time.callee->order);
   auto* at = as<Node>(linitial(rows->rargs));
   if (list_length(rows->largs) == 2 && equal(time.id, lsecond(rows->largs)) && IsA(at, Const) &&
       IsA(lsecond(rows->rargs), Const)) {
@@ -117,7 +117,7 @@ time_call read_list(replacing& tables, Node* condition) {
   const auto* any = as<ScalarArrayOpExpr>(condition);
   const time_call time = read_call(linitial(any->args));
   if (time.callee == nullptr || !any->useOr || !may_replace(tables, time.id) ||
-      get_op_opfamily_strategy(any->opno, time_order) != BTEqualStrategyNumber)
+      get_op_opfamily_strategy(any->opno, time.callee->order) != BTEqualStrategyNumber)
     return {};
   return time;
 }
@@ -160,7 +160,7 @@ void note_times(replacing& tables, Node* condition) {
   ListCell* cell;
   foreach (cell, operands) {
     auto* operand = as<Node>(lfirst(cell));
-    if (may_be_call(tables.root, operand) && op_in_opfamily(op, time_order))
+    if (may_be_call(tables.root, operand) && compares_times(op))
       tables.times = list_append_unique(tables.times, copyObjectImpl(operand));
   }
 }
@@ -242,7 +242,9 @@ void replace_in_join_tree(replacing& tables, Node* join_tree) {
 bool may_be_call(const PlannerInfo* root, Node* node) {
   if (!IsA(node, Var)) return read_call(node).callee != nullptr;
   const auto* column = as<Var>(node);
-  if (column->vartype != TIMESTAMPTZOID || column->varlevelsup > 0 || IS_SPECIAL_VARNO(column->varno)) return false;
+  if ((column->vartype != TIMESTAMPTZOID && column->vartype != INT8OID) || column->varlevelsup > 0 ||
+      IS_SPECIAL_VARNO(column->varno))
+    return false;
   const RangeTblEntry* entry = root->simple_rte_array[column->varno];
   return entry->rtekind == RTE_SUBQUERY && entry->inh;
 }

@@ -42,10 +42,11 @@ id_conditions* on_id(PlannerInfo* root, const index_by_time* index, RestrictInfo
   if (IsA(condition->clause, OpExpr)) {
     const auto* op = as<OpExpr>(condition->clause);
     Assert(list_length(op->args) == 2);
-    imply(get_op_opfamily_strategy(op->opno, time_order), lsecond(op->args));
+    imply(get_op_opfamily_strategy(op->opno, index->time.callee->order), lsecond(op->args));
   } else if (IsA(condition->clause, RowCompareExpr)) {
     const auto* rows = as<RowCompareExpr>(condition->clause);
-    imply(or_equal(get_op_opfamily_strategy(linitial_oid(rows->opnos), time_order)), linitial(rows->rargs));
+    imply(or_equal(get_op_opfamily_strategy(linitial_oid(rows->opnos), index->time.callee->order)),
+          linitial(rows->rargs));
     result->lossy = true;
   }
   // The parts together are as selective as the condition.
@@ -166,9 +167,9 @@ IndexOptInfo* by_time(IndexOptInfo* real, int position, Node* time, bool searche
   seen.indexkeys = inserted(seen.indexkeys, real->ncolumns, position, 0);
   seen.canreturn = inserted(seen.canreturn, real->ncolumns, position, false);
   seen.indexcollations = inserted(seen.indexcollations, keys, position, InvalidOid);
-  seen.opfamily = inserted(seen.opfamily, keys, position, time_order);
-  seen.opcintype = inserted<Oid>(seen.opcintype, keys, position, TIMESTAMPTZOID);
-  seen.sortopfamily = inserted(seen.sortopfamily, keys, position, time_order);
+  seen.opfamily = inserted(seen.opfamily, keys, position, result->time.callee->order);
+  seen.opcintype = inserted(seen.opcintype, keys, position, result->time.callee->type);
+  seen.sortopfamily = inserted(seen.sortopfamily, keys, position, result->time.callee->order);
   seen.reverse_sort = inserted(seen.reverse_sort, keys, position, is_sorted && seen.reverse_sort[position]);
   seen.nulls_first = inserted(seen.nulls_first, keys, position, is_sorted && seen.nulls_first[position]);
   int expressions = 0;

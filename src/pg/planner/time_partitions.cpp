@@ -29,11 +29,10 @@ const Var* partition_id(RelOptInfo* rel) {
 }
 
 bool is_time_of(const PathKey* key, const RelOptInfo* rel, const Var* id) {
-  if (key->pk_opfamily != time_order) return false;
   ListCell* cell;
   foreach (cell, key->pk_eclass->ec_members) {
     const time_call time = read_call(lfirst_node(EquivalenceMember, cell)->em_expr);
-    if (time.callee == nullptr) continue;
+    if (time.callee == nullptr || time.callee->order != key->pk_opfamily) continue;
     const Var* column = id_column(time.id);
     if (is_column_of(rel, column) && column->varattno == id->varattno) return true;
   }
@@ -86,7 +85,7 @@ List* conditions_on_id(const RelOptInfo* rel, Node* condition) {
   const auto implied = [&](Node* side, Node* other, Oid compares) -> List* {
     const time_call read = read_call(side);
     if (read.callee == nullptr || !is_column_of(rel, id_column(read.id)) || !OidIsValid(compares)) return NIL;
-    return implied_by_comparison(read, get_op_opfamily_strategy(compares, time_order), other);
+    return implied_by_comparison(read, get_op_opfamily_strategy(compares, read.callee->order), other);
   };
   List* result = implied(time, at, op);
   return result != NIL ? result : implied(at, time, get_commutator(op));

@@ -17,26 +17,26 @@ Datum times_of(const reader& reader, Datum ids) {
   ArrayType* from = DatumGetArrayTypeP(ids);
   Assert(ARR_NDIM(from) <= 1 && !ARR_HASNULL(from) && getBaseType(ARR_ELEMTYPE(from)) == UUIDOID);
   const int count = ArrayGetNItems(ARR_NDIM(from), ARR_DIMS(from));
-  const std::size_t size = ARR_OVERHEAD_NONULLS(1) + sizeof(TimestampTz) * static_cast<std::size_t>(count);
+  const std::size_t size = ARR_OVERHEAD_NONULLS(1) + sizeof(std::int64_t) * static_cast<std::size_t>(count);
   auto* to = as<ArrayType>(palloc0(size));
   SET_VARSIZE(to, size);
   to->ndim = ARR_LBOUND(to)[0] = 1;
-  to->elemtype = TIMESTAMPTZOID;
+  to->elemtype = reader.type;
   ARR_DIMS(to)[0] = count;
   const auto* id = reinterpret_cast<const uuid*>(ARR_DATA_PTR(from));
-  auto* time = reinterpret_cast<TimestampTz*>(ARR_DATA_PTR(to));
-  for (int i = 0; i < count; ++i) time[i] = to_timestamptz(reader.time(id[i]));
+  auto* time = reinterpret_cast<std::int64_t*>(ARR_DATA_PTR(to));
+  for (int i = 0; i < count; ++i) time[i] = reader.time(id[i]);
   return PointerGetDatum(to);
 }
 
 HeapTuple statistics_of_times(const reader& reader, HeapTuple of_ids) {
-  const TypeCacheEntry* type = lookup_type_cache(TIMESTAMPTZOID, TYPECACHE_LT_OPR | TYPECACHE_EQ_OPR);
+  const TypeCacheEntry* type = lookup_type_cache(reader.type, TYPECACHE_LT_OPR | TYPECACHE_EQ_OPR);
   Assert(HeapTupleHeaderGetNatts(of_ids->t_data) == Natts_pg_statistic);
   Datum values[Natts_pg_statistic];
   bool nulls[Natts_pg_statistic];
   Relation catalog = table_open(StatisticRelationId, AccessShareLock);
   heap_deform_tuple(of_ids, RelationGetDescr(catalog), values, nulls);
-  values[Anum_pg_statistic_stawidth - 1] = Int32GetDatum(sizeof(TimestampTz));
+  values[Anum_pg_statistic_stawidth - 1] = Int32GetDatum(sizeof(std::int64_t));
   for (int slot = 0; slot < STATISTIC_NUM_SLOTS; ++slot) {
     const int kind = DatumGetInt16(values[Anum_pg_statistic_stakind1 - 1 + slot]);
     if (kind == 0) continue;
