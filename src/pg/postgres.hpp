@@ -338,11 +338,13 @@ inline const TupleConversionMap* map_to_partition(ResultRelInfo* partition, [[ma
 #endif
 }
 
-// Whether the column has passed an outer join that can make it null.
+// Whether a column, or an expression with a PlaceHolderVar, has passed an outer join that can make it null.
 #if PG_VERSION_NUM >= 160000
 inline bool is_nulled(const Var* column) { return column->varnullingrels != nullptr; }
+inline bool is_nulled(const PlaceHolderVar* holder) { return holder->phnullingrels != nullptr; }
 #else
 inline bool is_nulled(const Var*) { return false; }
+inline bool is_nulled(const PlaceHolderVar*) { return false; }
 #endif
 
 }  // namespace comb::pg

@@ -499,6 +499,19 @@ EXECUTE recent ('2026-11-20');
 RESET plan_cache_mode;
 ALTER EXTENSION comb SET SCHEMA public;
 
+-- If a query has grouping sets, the planner wraps the columns of a view.
+SET enable_hashjoin = off; SET enable_sort = off;
+SELECT query, plan(query) ~ 'Index Cond: .*id >=' AS by_index, plan(query) ~ 'Sort' AS sorts,
+       rows_of(query) - rows_without(query) AS difference
+FROM unnest(ARRAY[
+  'SELECT customer, count(*) FROM orders_v WHERE created_at >= ''2026-11-03'' GROUP BY ROLLUP (1)',
+  'SELECT created_at, count(*) FROM orders_v WHERE created_at >= ''2026-11-03'' GROUP BY ROLLUP (1)',
+  'SELECT customer, n, count(*) FROM generate_series(1, 3) AS n LEFT JOIN orders_v
+     ON n = customer AND created_at >= ''2026-11-03'' GROUP BY GROUPING SETS ((1), (2))',
+  'SELECT at, count(created_at) FROM unnest(''{2026-11-02,2026-11-04}''::timestamptz[]) AS at LEFT JOIN orders_v
+     ON created_at >= at AND created_at < at + interval ''1 min'' GROUP BY CUBE (1)']) AS query;
+RESET enable_hashjoin; RESET enable_sort;
+
 -- comb_stamp(id) is planned as comb_timestamp(id) is. In one millisecond are ids of both labels, and of others.
 CREATE TABLE numbered (id uuid PRIMARY KEY, tenant int);
 INSERT INTO numbered

@@ -109,13 +109,14 @@ Var* id_column(void* node) {
 }
 
 time_call read_call(void* node) {
+  node = strip_placeholders(node);
   if (!IsA(node, FuncExpr)) return {};
   const auto* function = as<FuncExpr>(node);
   // What is cheap to see comes first, because this runs for every condition of every query.
   if ((function->funcresulttype != TIMESTAMPTZOID && function->funcresulttype != INT8OID) ||
       list_length(function->args) != 1)
     return {};
-  auto* id = as<Node>(linitial(function->args));
+  Node* id = strip_placeholders(linitial(function->args));
   const PGFunction code = id_column(id) != nullptr ? code_of(function->funcid) : nullptr;
   for (const reader& each : readers)
     if (code == each.code) return {&each, function->funcid, id};

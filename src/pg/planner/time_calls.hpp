@@ -35,9 +35,16 @@ PGFunction code_of(Oid function);
 // Called when a function has changed.
 void forget_functions(Datum, int cache, uint32);
 
-// An expression without changes of its type that change no bit, such as from varchar to text.
+// An expression without a PlaceHolderVar around it, in which the planner wraps the columns of a view if the query has
+// grouping sets. It has the same value, unless an outer join can make it null.
+inline Node* strip_placeholders(void* node) {
+  while (IsA(node, PlaceHolderVar) && !is_nulled(as<PlaceHolderVar>(node))) node = as<PlaceHolderVar>(node)->phexpr;
+  return as<Node>(node);
+}
+
+// An expression also without changes of its type that change no bit, such as from varchar to text.
 inline Node* strip_relabels(void* node) {
-  while (IsA(node, RelabelType)) node = as<Node>(as<RelabelType>(node)->arg);
+  while (IsA(node = strip_placeholders(node), RelabelType)) node = as<RelabelType>(node)->arg;
   return as<Node>(node);
 }
 

@@ -255,7 +255,11 @@ void list_indexes_by_time(PlannerInfo* root, RelOptInfo* rel) {
     if (searched) list_statistics(rel, time, entry->relid);
   };
   ListCell* cell;
-  foreach (cell, planned(root).conditions.times) list(as<Node>(lfirst(cell)), true);
+  foreach (cell, planned(root).conditions.times) {
+    list(as<Node>(lfirst(cell)), true);
+    // From PostgreSQL 18 on, the planner strips PlaceHolderVars where it looks for indexes and statistics.
+    list(strip_placeholders(lfirst(cell)), true);
+  }
   foreach (cell, root->processed_tlist) {
     const auto* wanted = lfirst_node(TargetEntry, cell);
     if (wanted->ressortgroupref != 0 && may_be_call(root, as<Node>(wanted->expr))) list(as<Node>(wanted->expr), false);
