@@ -54,31 +54,31 @@ HeapTuple statistics_of_times(const reader& reader, HeapTuple of_ids) {
 struct answered {
   const Var* id;
   const reader* callee;
-  HeapTuple row;
+  HeapTuple row;  // null if there is none
+  bool may_use;   // whether the user may see the values in it
 };
 
-// The statistics of the times of a column, or null if it has none.
-HeapTuple statistics_of(PlannerInfo* root, const time_call& time) {
+// The statistics of the times of a column. The planner itself finds those of the column, and checks privileges.
+const answered* statistics_of(PlannerInfo* root, const time_call& time) {
   const Var* id = id_column(time.id);
   List*& known = planned(root).statistics;
   ListCell* cell;
   foreach (cell, known) {
     const auto* each = as<answered>(lfirst(cell));
-    if (each->id->varno == id->varno && each->id->varattno == id->varattno && each->callee == time.callee)
-      return each->row;
+    if (each->id->varno == id->varno && each->id->varattno == id->varattno && each->callee == time.callee) return each;
   }
-  const RangeTblEntry* entry = root->simple_rte_array[id->varno];
-  HeapTuple of_ids = SearchSysCache3(STATRELATTINH, ObjectIdGetDatum(entry->relid), Int16GetDatum(id->varattno),
-                                     BoolGetDatum(entry->inh));
   // GEQO estimates in a context of its own, which it resets.
   const MemoryContext caller = MemoryContextSwitchTo(root->planner_cxt);
+  VariableStatData of_ids;
+  examine_variable(root, as<Node>(copyObjectImpl(id)), 0, &of_ids);
   auto* added = as<answered>(palloc(sizeof(answered)));
-  *added = {as<Var>(copyObjectImpl(id)), time.callee,
-            HeapTupleIsValid(of_ids) ? statistics_of_times(*time.callee, of_ids) : nullptr};
+  *added = {as<Var>(of_ids.var), time.callee,
+            HeapTupleIsValid(of_ids.statsTuple) ? statistics_of_times(*time.callee, of_ids.statsTuple) : nullptr,
+            of_ids.acl_ok};
+  ReleaseVariableStats(of_ids);
   known = lappend(known, added);
   MemoryContextSwitchTo(caller);
-  if (HeapTupleIsValid(of_ids)) ReleaseSysCache(of_ids);
-  return added->row;
+  return added;
 }
 
 // Whether a column of an index is one of its table. The planner asks only for those that are expressions, so it has
@@ -100,7 +100,9 @@ bool find_time_statistics(PlannerInfo* root, Oid index, AttrNumber column, Varia
   if (!is_column_of_table(index, column)) return false;
   const time_call time = read_call(examined->var);
   if (time.callee == nullptr) return false;
-  examined->statsTuple = statistics_of(root, time);
+  const answered* found = statistics_of(root, time);
+  examined->statsTuple = found->row;
+  examined->acl_ok = found->may_use;
   examined->freefunc = release_nothing;
   return true;
 }
