@@ -7,6 +7,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <utility>
 #include <vector>
 
@@ -15,6 +16,31 @@
 namespace simulate {
 
 constexpr int max_processes = 4;
+
+// Some of the tables 1 and 2 of a database, as bits, or the database itself if there are none.
+struct table_set {
+  int database = 0, bits = 0;
+  int number() const { return database * 4 + bits; }
+  // Whether a watermark of this set is right for another one as well.
+  bool contains(const table_set& other) const {
+    return database == other.database && (bits == 0 || (other.bits != 0 && (other.bits & ~bits) == 0));
+  }
+  bool operator==(const table_set&) const = default;
+};
+// The highest watermark of each set.
+struct watermarks {
+  stamp of[8] = {};
+  void reach_only_to(stamp bound) {
+    for (stamp& each : of) each = std::min(each, bound);
+  }
+  // Calls `use(highest)` for each set that contains `set`.
+  template <class Use>
+  void each_containing(const table_set& set, Use use) const {
+    for (int i = 0; i < 8; ++i)
+      if (table_set{i / 4, i % 4}.contains(set)) use(of[i]);
+  }
+};
+
 constexpr stamp created = noon - 1000 * day;  // the cluster
 
 // No two events bring clock and sequence within a second of a day.
@@ -28,10 +54,22 @@ struct transaction {
   int epoch;
   bool is_read_only;
   bool is_covered;  // readers must receive its rows
+  int database;
   simulate::state state = state::running;
   bool has_stamps = false;
-  stamp least = comb::max_stamp;  // of its rows that readers must receive
-  int became_visible = 0;         // in the order of commits
+  // Of its rows that readers must receive: of all, and of each table, but for ids from before the table was locked.
+  stamp least[3] = {comb::max_stamp, comb::max_stamp, comb::max_stamp};
+  int locked = 0;          // tables
+  int became_visible = 0;  // in the order of commits
+  // Whether watermarks of a set wait for it.
+  bool writes_to(const table_set& of) const {
+    return has_stamps && database == of.database && (of.bits == 0 || (of.bits & locked) != 0);
+  }
+  stamp least_in(const table_set& of) const {
+    if (of.database != database) return comb::max_stamp;
+    if (of.bits == 0) return least[0];
+    return std::min(of.bits & 1 ? least[1] : comb::max_stamp, of.bits & 2 ? least[2] : comb::max_stamp);
+  }
   bool has_ended() const { return state == state::visible || state == state::gone; }
   bool is_invisible_to(int snapshot) const {
     return !has_ended() || (state == state::visible && became_visible > snapshot);
@@ -53,7 +91,8 @@ struct operation {
 
   // At the request: how often the sequence was set back and the disk has changed, and the greatest id and watermark.
   int epoch = 0, watermark_epoch = 0, disk_changes = 0;
-  stamp low{}, low_watermark{};
+  stamp low{};
+  watermarks low_watermarks;
 
   std::vector<stamp> readings;  // of the clock
   stamp peak{};                 // how far the sequence had come at the last reading
@@ -93,7 +132,7 @@ struct promises {
     op.epoch = op.taken_epoch = epoch_;
     op.watermark_epoch = watermark_epoch_;
     op.low = low_;
-    op.low_watermark = low_watermark_;
+    op.low_watermarks = low_watermarks_;
     op.disk_changes = disk_changes_;
     op.was_unsaved = is_unsaved_;
     for (operation& other : operations)
@@ -114,7 +153,7 @@ struct promises {
     op.runs = false;
     if (op.sets_back || op.resets) {
       ++watermark_epoch_;
-      low_watermark_ = {};
+      low_watermarks_ = {};
     }
   }
 
@@ -125,8 +164,8 @@ struct promises {
     if (is_far(last, reading)) {
       op.server_is_far = true;
       // It may announce a bound as low as this at once.
-      low_watermark_ = {};
-      for (operation& each : operations) each.low_watermark = {};
+      low_watermarks_ = {};
+      for (operation& each : operations) each.low_watermarks = {};
     }
   }
   void advances_to(stamp bound) { mine().advances_to = bound; }
@@ -170,21 +209,22 @@ struct promises {
 
   // ---- what is returned --------------------------------------------------------------------------------------------
 
-  int begin_transaction(bool is_read_only) {
+  int begin_transaction(bool is_read_only, int database) {
     // Beside a set-back that was not told yet, it may still read the last stamp from before.
     const bool reads_old = memory.stale > 0 && is_being_set_back();
-    transactions.push_back({epoch_, is_read_only, !is_read_only && !reads_old});
+    transactions.push_back({epoch_, is_read_only, !is_read_only && !reads_old, database});
     return static_cast<int>(transactions.size()) - 1;
   }
 
-  void id_returned(stamp id, transaction& of, last_id& last) {
+  // An id for a row of a table.
+  void id_returned(stamp id, transaction& of, int table, last_id& last) {
     operation& op = mine();
     const bool is_first = !std::exchange(of.has_stamps, true);
     // A transaction whose first stamp sets the sequence back begins there, if the clock does not step meanwhile.
     if (is_first && op.is_alone && op.epoch == of.epoch && op.sets_back &&
         std::is_sorted(op.readings.begin(), op.readings.end()) && op.readings.front() >= created)
       of.epoch = op.taken_epoch;
-    row_made(id, of);
+    row_made(id, of, table);
 
     const bool one_epoch = op.epoch == epoch_ && op.taken_epoch == epoch_ && !op.is_beside_set_back;
     if (last.epoch == epoch_ && one_epoch && id <= last.id)
@@ -232,8 +272,10 @@ struct promises {
 
   void row_inserted(stamp id, transaction& of) {
     of.has_stamps = true;
-    row_made(id, of);
+    row_made(id, of, 0);
   }
+  // The rows of a table never appear.
+  void table_was_unlocked(transaction& of, int table) { of.locked &= ~table, of.least[table] = comb::max_stamp; }
 
   void committed(transaction& of) { of.became_visible = ++commits_; }
   // A snapshot is the number of commits that it sees.
@@ -244,16 +286,18 @@ struct promises {
     if (mine().watermark_epoch != watermark_epoch_ || is_being_set_back()) return;
     shared_sample_ = {watermark_epoch_, watermark};
   }
-  void watermark_returned(stamp watermark, bool is_quiet) {
+  void watermark_returned(stamp watermark, const table_set& of, bool is_quiet) {
     operation& op = mine();
     sample_was_taken(watermark);
     if (op.watermark_epoch != watermark_epoch_ || is_being_set_back()) return;
-    if (watermark < op.low_watermark) broken("watermark ", watermark, " came after ", op.low_watermark);
+    op.low_watermarks.each_containing(of, [watermark](stamp earlier) {
+      if (watermark < earlier) broken("watermark ", watermark, " came after ", earlier);
+    });
     if (is_quiet && op.is_alone && op.epoch == epoch_ && watermark <= op.low)
       broken("watermark ", watermark, " stands still before ", op.low);
-    low_watermark_ = std::max(low_watermark_, watermark);
+    low_watermarks_.of[of.number()] = std::max(low_watermarks_.of[of.number()], watermark);
     keep(op, watermark);
-    is_right_for(commits_, watermark);
+    is_right_for(commits_, watermark, of);
   }
 
   // A sample that any session took: of all in a period of some minutes, the first is kept for an hour.
@@ -263,25 +307,25 @@ struct promises {
   };
   known_sample shared_sample() const { return shared_sample_; }
 
-  // What a session returned last, and what its answer to a later snapshot must be above: the ids that were there when
-  // it took a sample, and nobody else did anything.
+  // What a session returned last for a set, with which snapshot, and what its answer to a later snapshot must be above:
+  // the ids that were there when it took a sample, and nobody else did anything.
   struct reader {
     int epoch = -1;
     stamp last{}, owed{};
-    bool last_is_newer = false;  // its snapshot than that of the statement now
+    int snapshot = 0;
   };
-  void answers_in_epoch(reader& of) {
-    if (of.epoch != watermark_epoch_) of = {watermark_epoch_, {}, {}, false};
-  }
+  using readers = std::array<reader, 8>;
 
   // `before` is what the reader was owed when the statement took its snapshot, `known` a sample that was there, and
   // `is_quiet` says whether no other transaction was running when it began.
-  void watermark_of_statement(stamp watermark, int snapshot, reader& of, const reader& before,
+  void watermark_of_statement(stamp watermark, const table_set& set, int snapshot, reader& of, const reader& before,
                               const known_sample& known, bool is_quiet, bool is_new) {
     const operation& op = mine();
-    if (op.watermark_epoch != watermark_epoch_ || of.epoch != watermark_epoch_ || is_being_set_back()) return;
-    is_right_for(snapshot, watermark);
-    if (watermark < of.last && !of.last_is_newer)
+    if (of.epoch != op.watermark_epoch) of = {op.watermark_epoch, {}, {}, snapshot};
+    const bool last_is_newer = std::exchange(of.snapshot, snapshot) > snapshot;
+    if (op.watermark_epoch != watermark_epoch_ || is_being_set_back()) return;
+    is_right_for(snapshot, watermark, set);
+    if (watermark < of.last && !last_is_newer)
       broken("watermark ", watermark, " came after ", of.last, " of the same session");
     if (watermark == stamp{} && known.epoch == watermark_epoch_ && last_ < known.watermark + hour)
       broken("a statement finds no sample, and one with watermark ", known.watermark, " was taken before");
@@ -296,7 +340,7 @@ struct promises {
   // The transaction that sets the sequence back begins again there.
   void was_reset(transaction& of, stamp last, stamp covered) {
     const operation& op = mine();
-    if (op.is_alone && op.sets_back) of.epoch = op.taken_epoch, of.least = comb::max_stamp;
+    if (op.is_alone && op.sets_back) of.epoch = op.taken_epoch, std::fill_n(of.least, 3, comb::max_stamp);
     if (op.is_alone && last > op.latest_reading()) broken("comb_reset() leaves the server's sequence at ", last);
     if (op.is_alone && disk_was_well(op) && covered > last + comb::units_per_second)
       broken("comb_reset() leaves the saved stamp at ", covered);
@@ -363,17 +407,20 @@ struct promises {
     is_lost_ = is_unsaved_ = false;
   }
   // A lock can set watermarks back over a restart if its transaction was running when the sequence was set back: until
-  // then, its announcement was above its later stamps.
+  // then, its announcement was above its later stamps. Those of a table that it has locked late were above its bound.
   void lock_was_kept(const transaction& of, stamp bound) {
-    if (!of.is_covered || of.epoch != epoch_) low_watermark_ = std::min(low_watermark_, bound);
+    if (!of.is_covered || of.epoch != epoch_) low_watermarks_.reach_only_to(bound);
+    for (int i = 0; i < 8; ++i)
+      if (i % 4 != 0 && of.writes_to({i / 4, i % 4})) low_watermarks_.of[i] = std::min(low_watermarks_.of[i], bound);
   }
 
  private:
   operation operations[max_processes];
   int epoch_ = 0, watermark_epoch_ = 0;
-  stamp low_{}, low_watermark_{};  // the greatest id and watermark that were returned
-  stamp highest_watermark_{};      // also of those returned while watermarks may fall: rows must be above it
-  stamp last_{}, peak_{};          // the server's last stamp, and its peak
+  stamp low_{};                 // the greatest id that was returned
+  watermarks low_watermarks_;   // the greatest that were returned
+  watermarks highest_;          // also of those returned while watermarks may fall: rows must be above them
+  stamp last_{}, peak_{};       // the server's last stamp, and its peak
   known_sample shared_sample_;
   int commits_ = 0;
   int samples_ = 0;
@@ -394,11 +441,11 @@ struct promises {
     return any([](const operation& each) { return each.sets_back || each.resets; });
   }
 
-  void is_right_for(int snapshot, stamp watermark) {
-    highest_watermark_ = std::max(highest_watermark_, watermark);
+  void is_right_for(int snapshot, stamp watermark, const table_set& of) {
+    highest_.of[of.number()] = std::max(highest_.of[of.number()], watermark);
     for (const transaction& each : transactions)
-      if (each.is_invisible_to(snapshot) && each.least < watermark)
-        broken("watermark ", watermark, " is above row ", each.least, ", which the statement does not see");
+      if (each.is_invisible_to(snapshot) && each.least_in(of) < watermark)
+        broken("watermark ", watermark, " is above row ", each.least_in(of), ", which the statement does not see");
   }
 
   bool disk_was_well(const operation& op) const { return op.disk_changes == disk_changes_ && !disk_fails_; }
@@ -417,16 +464,22 @@ struct promises {
       kept_ = std::max(kept_, returned);
   }
 
-  void row_made(stamp id, transaction& of) {
+  // A row of a table, or of none for which its id is promised.
+  void row_made(stamp id, transaction& of, int table) {
     if (!of.is_covered || of.epoch != mine().taken_epoch) return;
-    of.least = std::min(of.least, id);
-    if (id < highest_watermark_) broken("row ", id, " is below the watermark ", highest_watermark_);
+    for (int each : {0, table}) of.least[each] = std::min(of.least[each], id);
+    highest_.each_containing({of.database, table}, [id](stamp watermark) {
+      if (id < watermark) broken("row ", id, " is below the watermark ", watermark);
+    });
   }
 
   void reach_only_to(stamp covered) {
-    for (stamp* low : {&low_, &kept_, &low_watermark_, &highest_watermark_}) *low = std::min(*low, covered);
-    for (operation& each : operations)
-      for (stamp* low : {&each.low, &each.low_watermark}) *low = std::min(*low, covered);
+    for (stamp* low : {&low_, &kept_}) *low = std::min(*low, covered);
+    for (watermarks* low : {&low_watermarks_, &highest_}) low->reach_only_to(covered);
+    for (operation& each : operations) {
+      each.low = std::min(each.low, covered);
+      each.low_watermarks.reach_only_to(covered);
+    }
     std::erase_if(used_, [covered](stamp id) { return id > covered; });
   }
 
@@ -435,7 +488,8 @@ struct promises {
     tell("has set the sequence back");
     op.taken_epoch = ++epoch_;
     ++watermark_epoch_;
-    low_ = kept_ = low_watermark_ = highest_watermark_ = {};
+    low_ = kept_ = {};
+    low_watermarks_ = highest_ = {};
     used_.clear();
     op.sets_back = true;
     op.must_warn = !op.resets;

@@ -142,6 +142,24 @@ const scenario scenarios[] = {
      {{read, read}, {window_forward, plan, one_id, window_back, reset}, {insert, commit}},
      {}},
     {"statements, and the clock goes back by days", {{days_forward, plan, right, insert, commit}, {read, read}}, {}},
+    {"a table that is locked late", {{insert_into<2>, insert, commit}, {watermark_of<1>}, {watermark_of<1>}}, {}},
+    {"a table that is locked again",
+     {{insert_into<2>, savepoint, insert, rollback_to, insert, commit}, {watermark_of<1>, watermark_of<3>}},
+     {}},
+    {"a table and a prepared transaction",
+     {{insert_into<2>, insert, prepare, commit_prepared}, {watermark_of<1>, watermark_of<1>}},
+     {kill}},
+    {"watermarks of two tables",
+     {{insert_into<2>, insert, commit}, {watermark_of<3>, watermark_of<1>}, {watermark_of<2>, watermark}},
+     {}},
+    {"watermarks of tables, without room for more",
+     {{fill, insert_into<2>, insert, commit}, {watermark_of<3>, watermark_of<1>}, {watermark_of<2>, watermark_of<3>}},
+     {}},
+    {"watermarks of two databases",
+     {{insert, insert_into<2>, commit}, {start_elsewhere, watermark, watermark_of<1>}, {watermark, watermark_of<2>}},
+     {}},
+    {"statements and tables", {{insert_into<2>, insert, commit}, {read_of<2>, read_of<1>}, {read_of<1>}}, {}},
+    {"statements of two databases", {{insert, commit}, {start_elsewhere, read, read_of<1>}, {read}}, {}},
 };
 
 inline bool has_event() { return machine.happened < setup.scenario->happenings.size(); }
@@ -204,6 +222,15 @@ inline void draw_parameters() {
   may(6, {advance});
   may(6, {outside, commit});
   may(6, {reconnect});
+  if (one_in(2)) {
+    setup.acts.insert(setup.acts.end(), {insert_into<2>, insert_into<2>, watermark_of<1>, watermark_of<2>});
+    if (setup.reads) setup.acts.insert(setup.acts.end(), {read_of<1>, read_of<1>, read_of<2>, plan_of<1>, read_of<3>});
+    may(2, {watermark_of<3>, watermark_of<3>});
+    may(2, {start_elsewhere});
+    may(3, {savepoint, insert_into<2>, rollback_to});
+    // Over a restart, the watermark of a table can fall to the server's, which waits for a prepared transaction.
+    if (!setup.kills) may(2, {fill});
+  }
 }
 
 }  // namespace simulate

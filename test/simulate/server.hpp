@@ -51,10 +51,12 @@ struct process {
   int owes_sample = -1;  // since so many, because it has saved a window
   last_id last;
   bool must_roll_back = false;
+  int database = 0;
   int transaction = -1;  // a number in promises::transactions
   std::uint32_t xid = 0;
-  promises::reader reads;
-  int last_snapshot = 0;
+  int locks = 0, savepoint = 0;  // tables and `bound_lock`, as bits, and what it had locked at its savepoint
+  promises::readers reads;       // of each set of tables
+  announcer announcers[max_processes];
   std::uint32_t last_local_id = 0;
   atomic<std::uint32_t> local_id{0};
   atomic<announcement> announced{no_announcement};
@@ -66,11 +68,12 @@ struct lock {
   view released;
 };
 
-// A lock of the session, until it belongs to the prepared transaction.
-struct prepared_lock {
+// The locks of a transaction that is prepared, as far as its session has passed them on.
+constexpr int bound_lock = 4, all_locks[] = {1, 2, bound_lock};
+struct prepared_locks {
   int transaction;
   stamp bound;
-  bool is_passed_on = false;
+  int locks = 0;
 };
 
 struct prepared_transaction {
@@ -84,7 +87,7 @@ struct snapshot {
   std::uint32_t end = 0;
   std::vector<std::uint32_t> running;
   int commits = 0;
-  promises::reader owed;         // what its session was owed
+  promises::readers owed;        // what its session was owed
   promises::known_sample known;  // one that was taken before
 };
 
@@ -101,7 +104,8 @@ struct simulated_server {
   view file_view;
   bool disk_fails = false, recovers = false;
   stamp last_commit{};
-  std::vector<prepared_lock> prepared;
+  std::vector<prepared_locks> prepared;
+  int ended = 0;  // how many transactions have
   std::vector<prepared_transaction> prepared_xids;
   std::vector<std::uint32_t> xids;  // in the server's array of processes
   std::uint32_t next_xid = 3, end_xid = 3;
@@ -284,9 +288,9 @@ struct world {
   static atomic<announcement>& announced(int slot) { return machine.processes[slot].announced; }
   static int running_tag(int slot) {
     const auto& id = machine.processes[slot].local_id;
-    const std::uint32_t local = slot == machine.running ? id.newest() : id.load(std::memory_order_relaxed);
-    return local == 0 ? -1 : static_cast<int>(tag_mask - local % setup.tags);
+    return tag_of(slot == machine.running ? id.newest() : id.load(std::memory_order_relaxed));
   }
+  static int tag_of(std::uint32_t local) { return local == 0 ? -1 : static_cast<int>(tag_mask - local % setup.tags); }
 
   static extent snapshot();
   static bool takes_samples() { return setup.reads && !machine.recovers && self().transaction >= 0; }
@@ -296,35 +300,61 @@ struct world {
     may_raise_error();
     tell("locks for its prepared transaction, with the bound ", bound);
     machine.prepared.push_back({self().transaction, bound});
+    self().locks |= bound_lock;
   }
-  struct tables {
-    std::uint64_t keys[1] = {0};
+
+  struct tables : table_set {
+    tables(const table_set& set = {}) : table_set(set) {
+      for (int table : {1, 2})
+        if (set.bits & table) keys[count++] = keys[0] | static_cast<std::uint64_t>(table);
+    }
+    std::uint64_t keys[3] = {static_cast<std::uint64_t>(database) << 32};
     std::size_t count = 1;
-    bool operator==(const tables&) const = default;
   };
-  static tables database() { return {}; }
-  static std::uint64_t catalogs() { return 0; }
-  static announcer* announcers() {
-    static announcer memory[max_processes][max_processes];
-    return memory[machine.running];
-  }
+  static tables database() { return table_set{self().database}; }
+  static announcer* announcers() { return self().announcers; }
+
+  // Locks are read one at a time, of one process or prepared transaction at a time.
   struct writers {
-    explicit writers(const tables&) {}
-    static bool is_one(int, std::uint64_t) { return true; }
+    explicit writers(const tables& tables) : of(tables) {}
+    bool is_one(int slot, std::uint64_t tag) const {
+      const process& other = machine.processes[slot];
+      pause();
+      if (other.database != of.database) return false;
+      if (of.bits == 0) return true;
+      if (tag_of(other.local_id.newest()) != static_cast<int>(tag)) return false;
+      // One that is being prepared passes its locks on. It counts until its bound is passed on, too.
+      return (read([&] { return other.locks; }) & (of.bits | bound_lock)) != 0;
+    }
     template <class Use>
-    void each_prepared(Use use) {
+    void each_prepared(Use use) const {
       struct found {
-        int transaction;
         stamp bound;
         bool is_writer;
       };
       pause();
-      for (const prepared_lock& each : machine.prepared) {
-        if (!each.is_passed_on) continue;
+      for (std::size_t i = 0; i < machine.prepared.size(); ++i) {
+        const prepared_locks each = machine.prepared[i];
+        const int locks = read([i] { return machine.prepared[i].locks; });
+        if ((locks & bound_lock) == 0) continue;
         tell("finds a prepared transaction, with the bound ", each.bound);
-        use(found{each.transaction, each.bound, true});
+        const auto& its = checker.transactions[static_cast<std::size_t>(each.transaction)];
+        use(found{each.bound, its.database == of.database && (of.bits == 0 || (locks & of.bits) != 0)});
       }
     }
+
+   private:
+    template <class Locks>
+    static int read(Locks locks) {
+      int found = 0;
+      for (int each : all_locks) {
+        if (locks() == 0) break;
+        pause();
+        found |= locks() & each;
+      }
+      return found;
+    }
+    const tables& of;
   };
 
   static void warn_of_set_back(stamp last, stamp now) {

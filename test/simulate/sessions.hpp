@@ -13,7 +13,7 @@ inline void begin() {
   process& me = self();
   if (me.transaction >= 0) return;
   me.local_id.store(++me.last_local_id, std::memory_order_relaxed);
-  me.transaction = checker.begin_transaction(machine.recovers);
+  me.transaction = checker.begin_transaction(machine.recovers, me.database);
 }
 
 inline void make_visible(const auto& of, state ends) {
@@ -24,6 +24,7 @@ inline void make_visible(const auto& of, state ends) {
     if (ends != state::prepared) machine.end_xid = std::max(machine.end_xid, of.xid + 1);
   }
   if (ends == state::visible) checker.committed(transaction_of(of));
+  ++machine.ended;
   release(machine.transactions_lock);
 }
 
@@ -32,6 +33,7 @@ inline void finish(state ends) {
   process& me = self();
   make_visible(me, ends);
   me.local_id.store(0, std::memory_order_relaxed);
+  me.locks = me.savepoint = 0;
   me.transaction = -1;
   me.xid = 0;
 }
@@ -55,7 +57,7 @@ void answer(Statement statement) {
   if (_setjmp(me.error) == 0) {
     statement();
   } else {
-    me.must_roll_back = true;
+    me.must_roll_back = transaction_of(me).has_stamps = true;  // it may have announced
     me.owes_sample = -1;
   }
   checker.end(shared.sequence.save_error.newest());
@@ -76,14 +78,34 @@ void answer_alone(Statement statement) {
 inline void nothing() {}
 inline void commit() { end(true); }
 inline void rollback() { end(false); }
-inline void insert() {
+inline void savepoint() { self().savepoint = self().locks; }
+// Gives the locks back that were taken since the savepoint.
+inline void rollback_to() {
+  process& me = self();
+  for (int table : {1, 2}) {
+    if ((me.locks & ~me.savepoint & table) == 0) continue;
+    pause();
+    me.locks &= ~table;
+    checker.table_was_unlocked(transaction_of(me), table);
+    tell("unlocks table ", table);
+  }
+}
+
+// Locks a table, and makes an id for a row of it.
+template <int table>
+void insert_into() {
   answer([] {
     process& me = self();
+    if ((me.locks & table) == 0) {
+      pause();
+      me.locks |= table, transaction_of(me).locked |= table;
+      tell("locks table ", table, " of database ", me.database);
+    }
     tell("requests an id");
     const bool is_first = !transaction_of(me).has_stamps, takes_samples = world::takes_samples();
     const stamp id = session().next(world::clock());
     tell("receives id ", id);
-    checker.id_returned(id, transaction_of(me), me.last);
+    checker.id_returned(id, transaction_of(me), table, me.last);
     checker.clock_was_believed(id);
     if (is_first) checker.sample_is_owed(me.owes_sample);
     if (takes_samples && !setup.promotes && !setup.disk_fails && !setup.far_clocks)
@@ -92,55 +114,73 @@ inline void insert() {
   });
 }
 
+constexpr act insert = insert_into<1>;
 inline void one_id() { insert(), commit(); }
 
-// Whether the session's next watermark is above all ids that were returned, because nothing else runs.
-inline bool is_quiet() {
-  const process& me = self();
-  const auto runs = [&me](const process& each) { return &each != &me && each.transaction >= 0; };
-  // A prepared transaction that has no ids holds nothing back.
-  const auto has_stamps = [](const auto& each) { return transaction_of(each).has_stamps; };
-  return !std::any_of(machine.processes, machine.processes + max_processes, runs) &&
-         std::none_of(machine.prepared_xids.begin(), machine.prepared_xids.end(), has_stamps) &&
-         std::none_of(machine.prepared.begin(), machine.prepared.end(), has_stamps) && !transaction_of(me).has_stamps &&
-         setup.tags > 2 && setup.stale == 0;
+// The watermarks of other tables leave room for one. Without room, watermarks wait for all transactions of the server.
+inline void fill() {
+  table_watermarks& tables = shared.watermarks.tables;
+  while (tables.count + 1 < tables.capacity) tables.kept[tables.count++] = {~std::uint64_t{tables.count}, max_stamp};
+}
+inline bool is_full() { return shared.watermarks.tables.count + 1 >= table_watermarks::capacity; }
+
+// Whether the session's next watermark is above all ids that were returned, because nobody writes to the tables.
+inline bool is_quiet(const table_set& of) {
+  const auto writes = [&of](const auto& each) { return each.transaction >= 0 && transaction_of(each).writes_to(of); };
+  return std::none_of(machine.processes, machine.processes + max_processes, writes) &&
+         std::none_of(machine.prepared_xids.begin(), machine.prepared_xids.end(), writes) &&
+         std::none_of(machine.prepared.begin(), machine.prepared.end(),
+                      [&](const prepared_locks& each) { return each.locks != 0 && writes(each); }) &&
+         setup.tags > 2 && setup.stale == 0 && !is_full();
 }
 
-inline void watermark() {
+// The acts of readers are for some tables, or for their database.
+template <int tables = 0>
+void watermark_of() {
   if (machine.recovers) return;
   answer_alone([] {
-    tell("requests a watermark");
-    const bool quiet = is_quiet();
-    const stamp watermark = session().take_sample(world::database()).watermark;
+    const table_set of = {self().database, tables};
+    tell("requests a watermark of tables ", tables, " of database ", of.database);
+    const bool quiet = is_quiet(of);
+    const stamp watermark = session().take_sample(of).watermark;
     tell("receives watermark ", watermark);
-    checker.watermark_returned(watermark, quiet);
+    checker.watermark_returned(watermark, of, quiet);
   });
 }
+constexpr act watermark = watermark_of<0>;
 
 // The planner takes a sample before the statement takes its snapshot.
-inline void plan() {
+template <int tables>
+void plan_of() {
   if (machine.recovers) return;
-  answer_alone([] { checker.sample_was_taken(session().take_sample(world::database()).watermark); });
+  answer_alone([] { checker.sample_was_taken(session().take_sample(table_set{self().database, tables}).watermark); });
 }
+constexpr act plan = plan_of<0>;
 
 // A statement asks for its watermark, with a snapshot that was given or that it takes now.
-inline void ask(const snapshot* given) {
+template <int tables = 0>
+void ask(const snapshot* given) {
   answer_alone([given] {
     process& me = self();
-    const bool quiet = is_quiet() && machine.prepared_xids.empty();  // one may end after the snapshot
+    const table_set of = {me.database, tables};
+    const int ended = machine.ended;
+    const bool quiet = is_quiet(of);
     const snapshot sees = given != nullptr ? *given : take_snapshot();
-    tell("asks for the watermark of a snapshot below ", sees.end, ", with ", sees.running.size(), " running");
-    checker.answers_in_epoch(me.reads);
-    me.reads.last_is_newer = std::exchange(me.last_snapshot, sees.commits) > sees.commits;
-    const stamp watermark = session().watermark_for(extent_of(sees), world::database(), 0);
+    tell("asks for the watermark of tables ", tables, " and a snapshot below ", sees.end, ", with ",
+         sees.running.size(), " running");
+    const stamp watermark = session().watermark_for(extent_of(sees), of);
     tell("receives watermark ", watermark);
-    checker.watermark_of_statement(watermark, sees.commits, me.reads, sees.owed, sees.known, quiet, given == nullptr);
+    const auto number = static_cast<std::size_t>(of.number());
+    checker.watermark_of_statement(watermark, of, sees.commits, me.reads[number], sees.owed[number], sees.known,
+                                   quiet && machine.ended == ended, given == nullptr);
   });
 }
 
-inline void read() {
-  if (!machine.recovers) ask(nullptr);
+template <int tables>
+void read_of() {
+  if (!machine.recovers) ask<tables>(nullptr);
 }
+constexpr act read = read_of<0>;
 // Others run between the snapshot and the call, and between the two statements of REPEATABLE READ.
 inline void read_late() {
   if (machine.recovers) return;
@@ -195,18 +235,25 @@ inline void prepare() {
   if (me.transaction < 0 || transaction_of(me).is_read_only) return;
   tell("prepares its transaction");
   need_xid();
-  answer([] {
+  answer([&me] {
     session().prepare();
     pause();
     // The prepared transaction is in the array of processes before that of the session leaves it.
     acquire(machine.transactions_lock, true);
-    machine.xids.push_back(self().xid);
-    machine.prepared_xids.push_back({self().transaction, self().xid});
-    transaction_of(self()).state = state::prepared;
+    machine.xids.push_back(me.xid);
+    machine.prepared_xids.push_back({me.transaction, me.xid});
+    transaction_of(me).state = state::prepared;
     release(machine.transactions_lock);
-    pause();
-    for (prepared_lock& each : machine.prepared)
-      if (each.transaction == self().transaction) each.is_passed_on = true;
+    // The bound is passed on last, or first.
+    const bool backwards = choice.choose(2) == 1;
+    for (int i : {0, 1, 2}) {
+      const int lock = all_locks[backwards ? 2 - i : i];
+      if ((me.locks & lock) == 0) continue;
+      pause();
+      for (prepared_locks& its : machine.prepared)
+        if (its.transaction == me.transaction) its.locks |= lock;
+      me.locks &= ~lock;
+    }
   });
   if (me.transaction < 0) return;
   tell("has prepared it");
@@ -224,7 +271,8 @@ inline void finish_prepared(state ends) {
     std::erase_if(machine.prepared_xids, is_its);
     tell(ends == state::visible ? "commits a prepared transaction" : "rolls back a prepared transaction");
     pause();
-    std::erase_if(machine.prepared, is_its);
+    for (prepared_locks& its : machine.prepared)
+      if (is_its(its)) its.locks = 0;
     return;
   }
 }
@@ -239,5 +287,11 @@ inline void start_session() {
   me.reads = {};
 }
 inline void reconnect() { rollback(), start_session(); }
+// In the other database.
+inline void start_elsewhere() {
+  rollback();
+  self().database ^= 1;
+  start_session();
+}
 
 }  // namespace simulate

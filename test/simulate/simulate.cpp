@@ -67,7 +67,7 @@ void check_file() { checker.was_killed(machine.file == stamp{} ? stamp{} : end_o
 void restart() {
   const auto has_ended = [](const auto& each) { return transaction_of(each).state != state::prepared; };
   std::erase_if(machine.prepared, has_ended);
-  for (prepared_lock& each : machine.prepared) each.is_passed_on = true;
+  for (prepared_locks& each : machine.prepared) each.locks = transaction_of(each).locked | bound_lock;
   std::erase_if(machine.prepared_xids, has_ended);
   machine.xids.clear();
   for (prepared_transaction& each : machine.prepared_xids) {
@@ -75,7 +75,7 @@ void restart() {
     machine.xids.push_back(each.xid);
   }
   check_file();
-  for (const prepared_lock& each : machine.prepared) checker.lock_was_kept(transaction_of(each), each.bound);
+  for (const prepared_locks& each : machine.prepared) checker.lock_was_kept(transaction_of(each), each.bound);
   if (!machine.recovers) machine.last_commit = {};
   boot();
   tell("has started again; the saved stamp is ", machine.file);
@@ -186,7 +186,8 @@ void explore(const scenario& which, int deviations, bool stale) {
   setup.stale = stale ? 1 : 0;
   setup.tags = which.tags;
   for (const std::vector<act>& acts : which.sessions)
-    for (act each : acts) setup.reads |= each == read || each == read_late || each == read_twice || each == read_older;
+    for (act each : acts)
+      for (act reads : {read, read_late, read_twice, read_older, +read_of<1>}) setup.reads |= each == reads;
   setup.promotes = std::find(which.happenings.begin(), which.happenings.end(), promotion) != which.happenings.end();
   choice.explore(deviations + (stale && is_brief ? which.more : 0));
   do {

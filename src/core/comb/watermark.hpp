@@ -77,8 +77,9 @@ constexpr stamp bound_of(announcement announced) { return {announced & ~tag_mask
 struct table_watermarks {
   static constexpr std::uint32_t capacity = 64;
 
-  // Takes the server's watermark, and that of some tables as it was found. Returns one that is not less than any before,
-  // and keeps it. Without room for it, it is the server's, which is right for all tables.
+  // Takes the server's watermark, and that of some tables as it was found. Returns one that is not less than any before
+  // of the same tables, of more, or of their database, and keeps it. Without room, it is no more than these or the
+  // server's, which are right for the tables as well.
   template <class Tables>
   stamp raise(const Tables& of, stamp found, stamp server) {
     count = static_cast<std::uint32_t>(
@@ -91,9 +92,9 @@ struct table_watermarks {
       missing += known == nullptr;
     }
     const entry* of_database = find(of.keys[0]);
-    const stamp highest =
-        std::max({found, of_all, server, of_database != nullptr ? of_database->highest : stamp{}});
-    if (highest == server || count + missing > capacity) return std::max(server, of_all);
+    const stamp earlier = std::max({server, of_all, of_database != nullptr ? of_database->highest : stamp{}});
+    const stamp highest = std::max(found, earlier);
+    if (highest == server || count + missing > capacity) return earlier;
     for (const std::uint64_t table : tables_in(of)) {
       entry* known = find(table);
       if (known == nullptr) *(known = &kept[count++]) = {table, highest, {}};
