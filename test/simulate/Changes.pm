@@ -72,7 +72,7 @@ sub changes_of
 	{
 		change("$instead{$1} for $1", $-[1], $+[1], '', '', "$1 comparison{is} $1");
 	}
-	while (/std::(max|min)\(/g)
+	while (/std::(max|min)\((?!{)/g)
 	{
 		change('the other of two', $-[0], $+[0], '', '', "$1_unless(is, ");
 	}
