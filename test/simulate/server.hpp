@@ -313,6 +313,7 @@ struct world {
   };
   static tables database() { return table_set{self().database}; }
   static announcer* announcers() { return self().announcers; }
+  static std::uint64_t catalogs() { return 0; }  // simulated plans lack no partition
 
   // Locks are read one at a time, of one process or prepared transaction at a time.
   struct writers {

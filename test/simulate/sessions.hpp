@@ -120,7 +120,7 @@ inline void one_id() { insert(), commit(); }
 // The watermarks of other tables leave room for one. Without room, watermarks wait for all transactions of the server.
 inline void fill() {
   table_watermarks& tables = shared.watermarks.tables;
-  while (tables.count + 1 < tables.capacity) tables.kept[tables.count++] = {~std::uint64_t{tables.count}, max_stamp};
+  while (tables.count + 1 < tables.capacity) tables.kept[tables.count++] = {~std::uint64_t{tables.count}, max_stamp, {}};
 }
 inline bool is_full() { return shared.watermarks.tables.count + 1 >= table_watermarks::capacity; }
 
@@ -168,7 +168,7 @@ void ask(const snapshot* given) {
     const snapshot sees = given != nullptr ? *given : take_snapshot();
     tell("asks for the watermark of tables ", tables, " and a snapshot below ", sees.end, ", with ",
          sees.running.size(), " running");
-    const stamp watermark = session().watermark_for(extent_of(sees), of);
+    const stamp watermark = session().watermark_for(extent_of(sees), of, 0);
     tell("receives watermark ", watermark);
     const auto number = static_cast<std::size_t>(of.number());
     checker.watermark_of_statement(watermark, of, sees.commits, me.reads[number], sees.owed[number], sees.known,
