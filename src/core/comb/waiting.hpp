@@ -30,6 +30,7 @@ namespace comb {
 
 inline constexpr std::int32_t waits_for_all = -1;     // for the end of each transaction that has announced
 inline constexpr std::int32_t waits_for_tables = -2;  // for those that have written to its tables
+inline constexpr std::int32_t waits_for_none = -3;    // for a while, in which it is not to be woken
 // Otherwise, a waiter waits for the transaction in a slot.
 
 template <class World>
@@ -77,6 +78,14 @@ struct waiting {
 
   // After the watermark was taken: which ends matter from now on.
   static void narrow(std::int32_t whose) { World::waiter_of(World::slot()).whose.store(whose); }
+
+  // How many others wait for one of the tables, or have just read it and pause.
+  static int others(std::uint64_t bits) {
+    int count = 0;
+    for (int slot = 0; slot < World::slots(); ++slot)
+      count += slot != World::slot() && (World::waiter_of(slot).tables.load(std::memory_order_relaxed) & bits) != 0;
+    return count;
+  }
 
   static void take_off() { World::waiter_of(World::slot()).tables.store(0); }
 

@@ -1,5 +1,8 @@
 #include "writers.hpp"
 
+#include <iterator>
+#include <utility>
+
 #include "world.hpp"
 
 namespace comb::pg {
@@ -9,27 +12,71 @@ namespace {
 // Distinguishes the locks of prepared transactions from user locks of other extensions.
 constexpr std::uint16_t prepared_lock_kind = 0xc03b;
 
+// Most tables have neither children nor parents. So pg_inherits is read only if there may be some.
+bool may_have_children(Oid table) {
+  const HeapTuple row = SearchSysCache1(RELOID, ObjectIdGetDatum(table));
+  if (!HeapTupleIsValid(row)) return false;
+  const bool may_have = reinterpret_cast<Form_pg_class>(GETSTRUCT(row))->relhassubclass;
+  ReleaseSysCache(row);
+  return may_have;
+}
+
+struct orphan {
+  Oid table = InvalidOid;
+  std::uint64_t catalogs = 0;  // when it had no parents
+};
+orphan& known_orphan(Oid table) {
+  static orphan known[64];
+  return known[table % std::size(known)];
+}
+
+// In a transaction that has locked the table, and so has heard of its changes.
+bool is_known_orphan(Oid table) {
+  return known_orphan(table).table == table && known_orphan(table).catalogs == relations_changed;
+}
+
 // Appends to some tables their children, or their parents, and the children and parents of these.
-List* add_relatives(List* tables, Oid index, AttrNumber from) {
-  const Relation inherits = table_open(InheritsRelationId, AccessShareLock);
+List* add_relatives(List* tables, bool children, bool are_locked = false) {
+  Relation inherits = nullptr;
   for (int i = 0; i < list_length(tables); ++i) {
+    const Oid table = list_nth_oid(tables, i);
+    if (children ? !may_have_children(table) : are_locked && is_known_orphan(table)) continue;
+    if (inherits == nullptr) inherits = table_open(InheritsRelationId, AccessShareLock);
     ScanKeyData key;
-    ScanKeyInit(&key, from, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(list_nth_oid(tables, i)));
-    const SysScanDesc scan = systable_beginscan(inherits, index, true, nullptr, 1, &key);
+    ScanKeyInit(&key, children ? Anum_pg_inherits_inhparent : Anum_pg_inherits_inhrelid, BTEqualStrategyNumber, F_OIDEQ,
+                ObjectIdGetDatum(table));
+    const SysScanDesc scan = systable_beginscan(
+        inherits, children ? InheritsParentIndexId : InheritsRelidSeqnoIndexId, true, nullptr, 1, &key);
+    const int before = list_length(tables);
+    const std::uint64_t catalogs = relations_changed;
     while (const HeapTuple row = systable_getnext(scan)) {
       const auto* pair = reinterpret_cast<Form_pg_inherits>(GETSTRUCT(row));
-      tables = lappend_oid(tables, from == Anum_pg_inherits_inhparent ? pair->inhrelid : pair->inhparent);
+      tables = lappend_oid(tables, children ? pair->inhrelid : pair->inhparent);
     }
     systable_endscan(scan);
+    if (!children && list_length(tables) == before) known_orphan(table) = {table, catalogs};
   }
-  table_close(inherits, AccessShareLock);
+  if (inherits != nullptr) table_close(inherits, AccessShareLock);
   return tables;
+}
+
+// Memory for the tables of one table_writers, at a time.
+Oid* room_for(std::size_t count) {
+  static Oid* room = nullptr;
+  static std::size_t size = 0;
+  if (count > size) {
+    if (room != nullptr) pfree(std::exchange(room, nullptr));
+    size = 0;
+    room = static_cast<Oid*>(MemoryContextAlloc(TopMemoryContext, sizeof(Oid) * count));
+    size = count;
+  }
+  return room;
 }
 
 }  // namespace
 
-List* with_ancestors(List* tables) {
-  return add_relatives(tables, InheritsRelidSeqnoIndexId, Anum_pg_inherits_inhrelid);
+List* with_ancestors(List* tables, bool are_locked) {
+  return add_relatives(tables, false, are_locked);
 }
 
 bool table_writers::is_one(int slot, std::uint64_t tag) {
@@ -65,12 +112,13 @@ void table_writers::find_locked() {
   if (locked != nullptr || of.tables() == 0) return;
   List* named = NIL;
   for (std::size_t i = 0; i < of.tables(); ++i) named = lappend_oid(named, of.table(i));
-  List* all = add_relatives(list_copy(named), InheritsParentIndexId, Anum_pg_inherits_inhparent);
+  List* all = add_relatives(list_copy(named), true);
   all = list_concat(all, named = with_ancestors(named));
-  locked = static_cast<Oid*>(palloc(sizeof(Oid) * static_cast<std::size_t>(list_length(all))));
+  Oid* found = room_for(static_cast<std::size_t>(list_length(all)));
   for (const ListCell* each = list_head(all); each != nullptr; each = lnext(all, each))
-    locked[locked_count++] = lfirst_oid(each);
-  std::sort(locked, locked + locked_count, [](Oid one, Oid other) { return one < other; });
+    found[locked_count++] = lfirst_oid(each);
+  std::sort(found, found + locked_count, [](Oid one, Oid other) { return one < other; });
+  locked = found;
   list_free(all);
   list_free(named);
 }

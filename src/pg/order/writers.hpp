@@ -59,9 +59,6 @@ class table_writers {
   // The tables whose locks count are read from the catalogs when they are needed, which is after the stamp was taken.
   // Who writes to a table that becomes a partition afterwards takes greater stamps.
   explicit table_writers(const table_set& tables) : of(tables) { AcceptInvalidationMessages(); }
-  ~table_writers() {
-    if (locked != nullptr) pfree(locked);
-  }
 
   // Whether the transaction that has announced with `tag` in the slot of a process can have written to the tables.
   bool is_one(int slot, std::uint64_t tag);
@@ -82,12 +79,12 @@ class table_writers {
   int read_prepared(prepared_transaction*& all);
 
   const table_set& of;
-  Oid* locked = nullptr;  // in ascending order
+  const Oid* locked = nullptr;  // in ascending order, in memory that all share
   std::size_t locked_count = 0;
 };
 
-// Appends to some tables their ancestors.
-List* with_ancestors(List* tables);
+// Appends to some tables their ancestors. It is faster if this transaction has locked the tables.
+List* with_ancestors(List* tables, bool are_locked = false);
 
 // Keeps the bound of the running transaction, which is being prepared.
 void lock_prepared(stamp bound);

@@ -62,7 +62,7 @@ void end_of_subtransaction(SubXactEvent event, SubTransactionId ended, SubTransa
 }  // namespace
 
 stamp stamp_at_first_lock(Oid table) {
-  List* tables = with_ancestors(list_make1_oid(table));
+  List* tables = with_ancestors(list_make1_oid(table), true);
   const written_table* earliest = nullptr;
   for (const ListCell* each = list_head(tables); each != nullptr; each = lnext(tables, each)) {
     const written_table* found = find(lfirst_oid(each));
@@ -87,7 +87,7 @@ List* written_tables() {
   List* tables = NIL;
   for (const written_table* each = latest(); each != nullptr; each = each->earlier)
     tables = lappend_oid(tables, each->table);
-  return with_ancestors(tables);
+  return with_ancestors(tables, true);
 }
 
 void init_written_tables() {
