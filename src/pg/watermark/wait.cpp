@@ -117,12 +117,22 @@ void sleep(std::int64_t milliseconds) {
   CHECK_FOR_INTERRUPTS();
 }
 
+// A table can be dropped meanwhile.
+void check_still_there(const table_set& of, const char* const* names) {
+  for (std::size_t i = 0; i < of.tables(); ++i)
+    if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(of.table(i))))
+      ereport(ERROR, errcode(ERRCODE_UNDEFINED_TABLE), errmsg("table \"%s\" does not exist any longer", names[i]));
+}
+
 uuid wait_above(const uuid& place, const table_set& of, TimestampTz end, const kind& ids) {
   static TimestampTz last_return = 0;
+  const char* names[table_set::max_tables];
+  for (std::size_t i = 0; i < of.tables(); ++i) names[i] = get_rel_name(of.table(i));
   std::int64_t held = 1;
   for (;;) {
     ResetLatch(MyLatch);
     AcceptInvalidationMessages();
+    check_still_there(of, names);
     List* tables = tables_to_wait_for(of);
     const std::uint64_t bits = server_waiting::put_down(keys(tables));
     list_free(tables);
@@ -143,6 +153,15 @@ uuid wait_above(const uuid& place, const table_set& of, TimestampTz end, const k
     server_waiting::narrow(is_held ? found.holder : waits_for_tables);
     sleep(std::min(left, longest_sleep(is_news ? found.holder : held_by_none, held)));
   }
+}
+
+// Without a snapshot, the wait holds back neither VACUUM nor CREATE INDEX CONCURRENTLY. The portal of a CALL that
+// returns a row keeps one more, which a COMMIT in a procedure releases like this, too.
+void forget_snapshots() {
+  Portal portal = ActivePortal;
+  if (portal->holdSnapshot != nullptr) UnregisterSnapshotFromOwner(portal->holdSnapshot, portal->resowner);
+  portal->holdSnapshot = nullptr;
+  ForgetPortalSnapshots();
 }
 
 void stop_waiting(int, Datum) {
@@ -184,8 +203,7 @@ Datum wait(FunctionCallInfo fcinfo, const char* procedure, const kind& ids) {
   if (get_call_result_type(fcinfo, nullptr, &row) != TYPEFUNC_COMPOSITE) elog(ERROR, "%s() returns no row", procedure);
 
   this_session.announce_nothing();
-  // Without a snapshot, the wait holds back neither VACUUM nor CREATE INDEX CONCURRENTLY.
-  ForgetPortalSnapshots();
+  forget_snapshots();
   uuid next;
   server_world::waits().waiting.fetch_add(1);
   PG_ENSURE_ERROR_CLEANUP(stop_waiting, Datum{0});
