@@ -417,10 +417,10 @@ struct promises {
  private:
   operation operations[max_processes];
   int epoch_ = 0, watermark_epoch_ = 0;
-  stamp low_{};                 // the greatest id that was returned
-  watermarks low_watermarks_;   // the greatest that were returned
-  watermarks highest_;          // also of those returned while watermarks may fall: rows must be above them
-  stamp last_{}, peak_{};       // the server's last stamp, and its peak
+  stamp low_{};                // the greatest id that was returned
+  watermarks low_watermarks_;  // the greatest that were returned
+  watermarks highest_;         // also of those returned while watermarks may fall: rows must be above them
+  stamp last_{}, peak_{};      // the server's last stamp, and its peak
   known_sample shared_sample_;
   int commits_ = 0;
   int samples_ = 0;

@@ -50,6 +50,9 @@ TEST(TableWatermarks, NeverFallAndAreRightForEachTable) {
     (has_room ? had_room : was_full) = true;
   }
   EXPECT_TRUE(was_full && had_room);
+  // Those that are not above the server's leave their room.
+  EXPECT_EQ(watermarks.raise(some_tables{{0, 1, 2}, 3}, stamp{60'001}, stamp{60'000}).units, 60'001u);
+  EXPECT_EQ(watermarks.count, 2u);
 }
 
 }  // namespace

@@ -7,7 +7,8 @@
 //     lower. It is never less than one that was taken before.
 //   - The watermark of some *tables* counts only the announcements of transactions that hold a lock on one of them, as
 //     writers do from before they make an id for a row until the row is visible. The watermark of no tables counts
-//     those of a database. Both are right for these rows only, and at least the server's.
+//     those of a database. Both are right for these rows only, and at least the server's. Only after a restart can that
+//     of tables be less than before: if a prepared transaction locked one of them late, its bound counts.
 //   - A statement uses a watermark that is right for its snapshot: samples.hpp.
 //
 //   a transaction                          a watermark
@@ -287,8 +288,8 @@ struct session {
   sequence<World> stamps;
 
  private:
-  // Takes a stamp and the server's watermark, below which no row appears that is not visible to each snapshot taken from
-  // then on. Returns the watermark of the tables.
+  // Takes a stamp and the server's watermark, below which no row appears that is not visible to each snapshot taken
+  // from then on. Returns the watermark of the tables.
   found_watermark take_watermarks(sample& of_server, const tables& of) {
     stamps.start();
     of_server.taken = stamps.take(World::clock());
