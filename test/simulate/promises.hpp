@@ -20,7 +20,7 @@ constexpr int max_processes = 4;
 // Some of the tables 1 and 2 of a database, as bits, or the database itself if there are none.
 struct table_set {
   int database = 0, bits = 0;
-  int number() const { return database * 4 + bits; }
+  std::size_t number() const { return static_cast<std::size_t>(database * 4 + bits); }
   // Whether a watermark of this set is right for another one as well.
   bool contains(const table_set& other) const {
     return database == other.database && (bits == 0 || (other.bits != 0 && (other.bits & ~bits) == 0));
@@ -33,11 +33,11 @@ struct watermarks {
   void reach_only_to(stamp bound) {
     for (stamp& each : of) each = std::min(each, bound);
   }
-  // Calls `use(highest)` for each set that contains `set`.
-  template <class Use>
-  void each_containing(const table_set& set, Use use) const {
+  stamp highest_right_for(const table_set& set) const {
+    stamp highest{};
     for (int i = 0; i < 8; ++i)
-      if (table_set{i / 4, i % 4}.contains(set)) use(of[i]);
+      if (table_set{i / 4, i % 4}.contains(set)) highest = std::max(highest, of[i]);
+    return highest;
   }
 };
 
@@ -57,19 +57,15 @@ struct transaction {
   int database;
   simulate::state state = state::running;
   bool has_stamps = false;
-  // Of its rows that readers must receive: of all, and of each table, but for ids from before the table was locked.
-  stamp least[3] = {comb::max_stamp, comb::max_stamp, comb::max_stamp};
-  int locked = 0;          // tables
+  // Of its rows that readers must receive, for each set of tables: ids that were made after the table was locked.
+  stamp least[4] = {comb::max_stamp, comb::max_stamp, comb::max_stamp, comb::max_stamp};
+  int locked = 0;          // tables, as bits
   int became_visible = 0;  // in the order of commits
   // Whether watermarks of a set wait for it.
   bool writes_to(const table_set& of) const {
     return has_stamps && database == of.database && (of.bits == 0 || (of.bits & locked) != 0);
   }
-  stamp least_in(const table_set& of) const {
-    if (of.database != database) return comb::max_stamp;
-    if (of.bits == 0) return least[0];
-    return std::min(of.bits & 1 ? least[1] : comb::max_stamp, of.bits & 2 ? least[2] : comb::max_stamp);
-  }
+  stamp least_in(const table_set& of) const { return of.database == database ? least[of.bits] : comb::max_stamp; }
   bool has_ended() const { return state == state::visible || state == state::gone; }
   bool is_invisible_to(int snapshot) const {
     return !has_ended() || (state == state::visible && became_visible > snapshot);
@@ -275,7 +271,9 @@ struct promises {
     row_made(id, of, 0);
   }
   // The rows of a table never appear.
-  void table_was_unlocked(transaction& of, int table) { of.locked &= ~table, of.least[table] = comb::max_stamp; }
+  void table_was_unlocked(transaction& of, int table) {
+    of.locked &= ~table, of.least[table] = comb::max_stamp, of.least[3] = of.least[3 - table];
+  }
 
   void committed(transaction& of) { of.became_visible = ++commits_; }
   // A snapshot is the number of commits that it sees.
@@ -290,9 +288,8 @@ struct promises {
     operation& op = mine();
     sample_was_taken(watermark);
     if (op.watermark_epoch != watermark_epoch_ || is_being_set_back()) return;
-    op.low_watermarks.each_containing(of, [watermark](stamp earlier) {
-      if (watermark < earlier) broken("watermark ", watermark, " came after ", earlier);
-    });
+    const stamp earlier = op.low_watermarks.highest_right_for(of);
+    if (watermark < earlier) broken("watermark ", watermark, " came after ", earlier);
     if (is_quiet && op.is_alone && op.epoch == epoch_ && watermark <= op.low)
       broken("watermark ", watermark, " stands still before ", op.low);
     low_watermarks_.of[of.number()] = std::max(low_watermarks_.of[of.number()], watermark);
@@ -340,7 +337,7 @@ struct promises {
   // The transaction that sets the sequence back begins again there.
   void was_reset(transaction& of, stamp last, stamp covered) {
     const operation& op = mine();
-    if (op.is_alone && op.sets_back) of.epoch = op.taken_epoch, std::fill_n(of.least, 3, comb::max_stamp);
+    if (op.is_alone && op.sets_back) of.epoch = op.taken_epoch, std::fill_n(of.least, 4, comb::max_stamp);
     if (op.is_alone && last > op.latest_reading()) broken("comb_reset() leaves the server's sequence at ", last);
     if (op.is_alone && disk_was_well(op) && covered > last + comb::units_per_second)
       broken("comb_reset() leaves the saved stamp at ", covered);
@@ -467,19 +464,16 @@ struct promises {
   // A row of a table, or of none for which its id is promised.
   void row_made(stamp id, transaction& of, int table) {
     if (!of.is_covered || of.epoch != mine().taken_epoch) return;
-    for (int each : {0, table}) of.least[each] = std::min(of.least[each], id);
-    highest_.each_containing({of.database, table}, [id](stamp watermark) {
-      if (id < watermark) broken("row ", id, " is below the watermark ", watermark);
-    });
+    for (int each : {0, table, table == 0 ? 0 : 3}) of.least[each] = std::min(of.least[each], id);
+    const stamp highest = highest_.highest_right_for({of.database, table});
+    if (id < highest) broken("row ", id, " is below the watermark ", highest);
   }
 
   void reach_only_to(stamp covered) {
     for (stamp* low : {&low_, &kept_}) *low = std::min(*low, covered);
     for (watermarks* low : {&low_watermarks_, &highest_}) low->reach_only_to(covered);
-    for (operation& each : operations) {
-      each.low = std::min(each.low, covered);
-      each.low_watermarks.reach_only_to(covered);
-    }
+    for (operation& each : operations)
+      each.low = std::min(each.low, covered), each.low_watermarks.reach_only_to(covered);
     std::erase_if(used_, [covered](stamp id) { return id > covered; });
   }
 

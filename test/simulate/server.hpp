@@ -5,6 +5,7 @@
 #include <setjmp.h>
 #include <ucontext.h>
 
+#include <deque>
 #include <functional>
 #include <vector>
 
@@ -69,11 +70,12 @@ struct lock {
 };
 
 // The locks of a transaction that is prepared, as far as its session has passed them on.
-constexpr int bound_lock = 4, all_locks[] = {1, 2, bound_lock};
+constexpr int bound_lock = 4;
 struct prepared_locks {
   int transaction;
   stamp bound;
   int locks = 0;
+  bool is_writer = false;  // as far as they were read
 };
 
 struct prepared_transaction {
@@ -104,7 +106,7 @@ struct simulated_server {
   view file_view;
   bool disk_fails = false, recovers = false;
   stamp last_commit{};
-  std::vector<prepared_locks> prepared;
+  std::deque<prepared_locks> prepared;
   int ended = 0;  // how many transactions have
   std::vector<prepared_transaction> prepared_xids;
   std::vector<std::uint32_t> xids;  // in the server's array of processes
@@ -113,6 +115,9 @@ struct simulated_server {
 inline simulated_server machine;
 inline int running_process() { return machine.running; }
 
+inline transaction& transaction_of(const auto& of) {
+  return checker.transactions[static_cast<std::size_t>(of.transaction)];
+}
 inline process& self() { return machine.processes[machine.running]; }
 inline observer& observing() { return self().sees; }
 
@@ -325,33 +330,27 @@ struct world {
       if (of.bits == 0) return true;
       if (tag_of(other.local_id.newest()) != static_cast<int>(tag)) return false;
       // One that is being prepared passes its locks on. It counts until its bound is passed on, too.
-      return (read([&] { return other.locks; }) & (of.bits | bound_lock)) != 0;
+      return (read(other.locks) & (of.bits | bound_lock)) != 0;
     }
     template <class Use>
     void each_prepared(Use use) const {
-      struct found {
-        stamp bound;
-        bool is_writer;
-      };
       pause();
       for (std::size_t i = 0; i < machine.prepared.size(); ++i) {
-        const prepared_locks each = machine.prepared[i];
-        const int locks = read([i] { return machine.prepared[i].locks; });
-        if ((locks & bound_lock) == 0) continue;
+        prepared_locks each = machine.prepared[i];
+        each.locks = read(machine.prepared[i].locks);
+        if ((each.locks & bound_lock) == 0) continue;
         tell("finds a prepared transaction, with the bound ", each.bound);
-        const auto& its = checker.transactions[static_cast<std::size_t>(each.transaction)];
-        use(found{each.bound, its.database == of.database && (of.bits == 0 || (locks & of.bits) != 0)});
+        each.is_writer = transaction_of(each).database == of.database && (of.bits == 0 || (each.locks & of.bits) != 0);
+        use(each);
       }
     }
 
    private:
-    template <class Locks>
-    static int read(Locks locks) {
+    static int read(const int& locks) {
       int found = 0;
-      for (int each : all_locks) {
-        if (locks() == 0) break;
-        pause();
-        found |= locks() & each;
+      for (int each : {1, 2, bound_lock}) {
+        if (locks != 0) pause();
+        found |= locks & each;
       }
       return found;
     }

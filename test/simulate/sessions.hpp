@@ -5,10 +5,6 @@
 
 namespace simulate {
 
-inline transaction& transaction_of(const auto& of) {
-  return checker.transactions[static_cast<std::size_t>(of.transaction)];
-}
-
 inline void begin() {
   process& me = self();
   if (me.transaction >= 0) return;
@@ -81,13 +77,11 @@ inline void rollback() { end(false); }
 inline void savepoint() { self().savepoint = self().locks; }
 // Gives the locks back that were taken since the savepoint.
 inline void rollback_to() {
-  process& me = self();
   for (int table : {1, 2}) {
-    if ((me.locks & ~me.savepoint & table) == 0) continue;
+    if ((self().locks & ~self().savepoint & table) == 0) continue;
     pause();
-    me.locks &= ~table;
-    checker.table_was_unlocked(transaction_of(me), table);
-    tell("unlocks table ", table);
+    self().locks &= ~table;
+    checker.table_was_unlocked(transaction_of(self()), table);
   }
 }
 
@@ -122,16 +116,14 @@ inline void fill() {
   table_watermarks& tables = shared.watermarks.tables;
   while (tables.count + 1 < tables.capacity) tables.kept[tables.count++] = {~std::uint64_t{tables.count}, max_stamp, {}};
 }
-inline bool is_full() { return shared.watermarks.tables.count + 1 >= table_watermarks::capacity; }
 
 // Whether the session's next watermark is above all ids that were returned, because nobody writes to the tables.
 inline bool is_quiet(const table_set& of) {
   const auto writes = [&of](const auto& each) { return each.transaction >= 0 && transaction_of(each).writes_to(of); };
+  const auto holds = [&](const prepared_locks& each) { return each.locks != 0 && writes(each); };
   return std::none_of(machine.processes, machine.processes + max_processes, writes) &&
-         std::none_of(machine.prepared_xids.begin(), machine.prepared_xids.end(), writes) &&
-         std::none_of(machine.prepared.begin(), machine.prepared.end(),
-                      [&](const prepared_locks& each) { return each.locks != 0 && writes(each); }) &&
-         setup.tags > 2 && setup.stale == 0 && !is_full();
+         std::none_of(machine.prepared.begin(), machine.prepared.end(), holds) && setup.tags > 2 && setup.stale == 0 &&
+         shared.watermarks.tables.count + 1 < table_watermarks::capacity;
 }
 
 // The acts of readers are for some tables, or for their database.
@@ -170,9 +162,8 @@ void ask(const snapshot* given) {
          sees.running.size(), " running");
     const stamp watermark = session().watermark_for(extent_of(sees), of, 0);
     tell("receives watermark ", watermark);
-    const auto number = static_cast<std::size_t>(of.number());
-    checker.watermark_of_statement(watermark, of, sees.commits, me.reads[number], sees.owed[number], sees.known,
-                                   quiet && machine.ended == ended, given == nullptr);
+    checker.watermark_of_statement(watermark, of, sees.commits, me.reads[of.number()], sees.owed[of.number()],
+                                   sees.known, quiet && machine.ended == ended, given == nullptr);
   });
 }
 
@@ -245,9 +236,7 @@ inline void prepare() {
     transaction_of(me).state = state::prepared;
     release(machine.transactions_lock);
     // The bound is passed on last, or first.
-    const bool backwards = choice.choose(2) == 1;
-    for (int i : {0, 1, 2}) {
-      const int lock = all_locks[backwards ? 2 - i : i];
+    for (int lock : choice.choose(2) == 0 ? std::array{1, 2, bound_lock} : std::array{bound_lock, 2, 1}) {
       if ((me.locks & lock) == 0) continue;
       pause();
       for (prepared_locks& its : machine.prepared)
@@ -288,10 +277,6 @@ inline void start_session() {
 }
 inline void reconnect() { rollback(), start_session(); }
 // In the other database.
-inline void start_elsewhere() {
-  rollback();
-  self().database ^= 1;
-  start_session();
-}
+inline void start_elsewhere() { rollback(), self().database ^= 1, start_session(); }
 
 }  // namespace simulate

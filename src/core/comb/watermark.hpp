@@ -394,7 +394,7 @@ struct session {
   own_samples& samples_of(const tables& of) {
     own_samples* found = &samples[0];
     for (own_samples& each : samples) {
-      if (each.used != 0 && each.of == of) return found = &each, each.used = ++uses, each;
+      if (each.of == of) return found = &each, each.used = ++uses, each;
       if (each.used < found->used) found = &each;
     }
     *found = {of};
