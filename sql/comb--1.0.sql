@@ -249,6 +249,174 @@ LANGUAGE C VOLATILE
 AS 'MODULE_PATHNAME', 'comb_log';
 COMMENT ON FUNCTION comb_log() IS 'trigger that writes the keys of changed rows to a log';
 
+-- Tracks a table: makes a log of its primary key, a view for readers, and the triggers that call comb_log(). Log and
+-- view are in the schema `changes`. The view has the name of the table, or the given one. Prints each statement that it
+-- runs, and returns the view. A table that is tracked stays as it is. comb_untrack() drops all but the schema.
+--
+-- The first entry is a mark. The triggers depend on the row type of the log, so the log cannot be dropped without them.
+-- The view has the row of the table as one column, which depends on no column of the table, so ALTER TABLE can change
+-- all columns but those of the key. It joins by the operators of the primary key, and compares keys by their bits.
+--
+-- Schema, log and view belong to the owner of the table. A schema that exists must belong to this role, to that of the
+-- database or to a superuser, because the owner of a schema can drop what is in it.
+--
+-- Error 42501 unless the caller owns the table, and for a schema that this owner cannot trust or use. Error 42809 for
+-- what comb_log() refuses, for temporary tables, and for tables without a primary key of type btree. Error 42701 if the
+-- table has a column "change", or the key a column "deleted" or "row". Error 42P07 if the name is taken, 42622 if it is
+-- too long, and 42710 for another trigger "comb_log". Error 42P01 if there is no such table, or if the view of a tracked
+-- table was dropped.
+
+CREATE FUNCTION comb_track(tracked regclass, name text DEFAULT '') RETURNS regclass
+LANGUAGE plpgsql STRICT SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+  context text;
+  comb text; -- the schema of this function: the context names it, because it is not in the search_path
+  shape record;
+  key record;
+  log text;
+  feed text;
+  reason text;
+  statement text;
+BEGIN
+  GET DIAGNOSTICS context = PG_CONTEXT;
+  comb := coalesce(substring(context, '([a-z0-9_]+|"(?:[^"]|"")+")[.]"?comb_track"?[(]'), 'pg_catalog');
+  SELECT c.relname, c.relkind, c.relpersistence, c.relowner, pg_get_userbyid(c.relowner) AS owner
+  INTO shape FROM pg_class AS c WHERE c.oid = tracked;
+  IF NOT FOUND THEN
+    RAISE EXCEPTION USING ERRCODE = '42P01', MESSAGE = format('table with OID %s does not exist', tracked::oid);
+  ELSIF NOT pg_has_role(shape.relowner, 'USAGE') THEN
+    RAISE EXCEPTION USING ERRCODE = '42501', MESSAGE = format('must be owner of table "%s"', shape.relname);
+  END IF;
+
+  -- A table that is tracked need not be locked. One that is not tracked may be when the lock is granted.
+  FOR attempt IN 1 .. 2 LOOP
+    SELECT format('changes.%I', left(l.relname, -4)) INTO feed
+    FROM pg_trigger AS t JOIN pg_depend AS d ON d.classid = 'pg_trigger'::regclass AND d.objid = t.oid
+    JOIN pg_class AS l ON d.refclassid = 'pg_type'::regclass AND d.refobjid = l.reltype
+    WHERE t.tgrelid = tracked AND t.tgname = 'comb_log' AND l.relnamespace = to_regnamespace('changes');
+    IF FOUND THEN
+      RETURN feed::regclass;
+    END IF;
+    reason := CASE WHEN shape.relkind NOT IN ('r', 'p') THEN 'It is not a table of this server.'
+                   WHEN shape.relpersistence = 't' THEN 'It is temporary.' END;
+    EXIT WHEN reason IS NOT NULL;
+    EXECUTE format('LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE', tracked);
+  END LOOP;
+
+  -- The key, without domains. Columns that its index only includes have no operator class.
+  SELECT string_agg(format(', %I %s%s', a.attname, format_type(b.type, b.modifier),
+                           ' COLLATE ' || nullif(a.attcollation, b.collation)::regcollation), '' ORDER BY n) AS columns,
+         string_agg(format('l.%I', a.attname), ', ' ORDER BY n) AS of_log,
+         string_agg(format('o.%I%s', a.attname, '::' || format_type(nullif(b.type, a.atttypid), -1)), ', ' ORDER BY n)
+           AS of_table,
+         string_agg(format('l.%1$I OPERATOR(%2$s) o.%1$I', a.attname, e.amopopr::regoper), ' AND ' ORDER BY n) AS equal
+  INTO key
+  FROM pg_index AS i, unnest(i.indkey, i.indclass) WITH ORDINALITY AS k (number, class, n)
+  JOIN pg_opclass AS c ON c.oid = class
+  JOIN pg_am AS m ON m.oid = c.opcmethod AND m.amname = 'btree'
+  JOIN pg_amop AS e ON e.amopfamily = c.opcfamily AND e.amopstrategy = 3
+                       AND e.amoplefttype = c.opcintype AND e.amoprighttype = c.opcintype
+  JOIN pg_attribute AS a ON a.attrelid = tracked AND a.attnum = number
+  CROSS JOIN LATERAL (
+    WITH RECURSIVE base AS (
+      SELECT a.atttypid AS type, a.atttypmod AS modifier
+      UNION ALL SELECT t.typbasetype, t.typtypmod FROM base JOIN pg_type AS t ON t.oid = type WHERE t.typtype = 'd')
+    SELECT type, modifier, t.typcollation AS collation
+    FROM base JOIN pg_type AS t ON t.oid = type WHERE t.typtype <> 'd') AS b
+  WHERE i.indrelid = tracked AND i.indisprimary;
+
+  reason := coalesce(reason,
+    CASE WHEN key.columns IS NULL THEN 'It has no primary key of type btree.' END,
+    (SELECT format('It has a child by INHERITS, table %s.', i.inhrelid::regclass)
+     FROM pg_inherits AS i WHERE i.inhparent = tracked AND shape.relkind = 'r' LIMIT 1));
+  IF reason IS NOT NULL THEN
+    RAISE EXCEPTION USING ERRCODE = '42809',
+      MESSAGE = format('cannot track table "%s"', shape.relname), DETAIL = reason;
+  ELSIF EXISTS (SELECT FROM pg_attribute AS a WHERE a.attrelid = tracked AND a.attname = 'change') THEN
+    RAISE EXCEPTION USING ERRCODE = '42701', MESSAGE = format('table "%s" has a column "change"', shape.relname),
+      DETAIL = 'A log needs a column of this name.';
+  ELSIF EXISTS (
+    SELECT FROM pg_namespace AS n JOIN pg_roles AS r ON r.oid = n.nspowner
+    WHERE n.nspname = 'changes' AND NOT (
+      has_schema_privilege(shape.relowner, n.oid, 'USAGE') AND has_schema_privilege(shape.relowner, n.oid, 'CREATE')
+      AND (r.oid = shape.relowner OR r.rolsuper OR r.rolname = 'pg_database_owner'
+           OR r.oid = (SELECT d.datdba FROM pg_database AS d WHERE d.datname = current_database())))) THEN
+    RAISE EXCEPTION USING ERRCODE = '42501',
+      MESSAGE = format('schema "changes" is not for role "%s", which owns table "%s"', shape.owner, shape.relname),
+      HINT = format('Run ALTER SCHEMA changes OWNER TO pg_database_owner, and '
+                    'GRANT USAGE, CREATE ON SCHEMA changes TO %I.', shape.owner);
+  END IF;
+
+  feed := coalesce(nullif(name, ''), shape.relname);
+  log := feed || '_log';
+  IF log::name <> log THEN
+    RAISE EXCEPTION USING ERRCODE = '42622', MESSAGE = format('name "%s" is too long', log),
+      HINT = 'Pass a shorter name as the second argument.';
+  END IF;
+  feed := format('changes.%I', feed);
+  log := format('changes.%I', log);
+  IF to_regclass(feed) IS NOT NULL OR to_regclass(log) IS NOT NULL THEN
+    RAISE EXCEPTION USING ERRCODE = '42P07',
+      MESSAGE = format('relation "%s" already exists', coalesce(to_regclass(feed), to_regclass(log))),
+      HINT = 'Drop it if its table is gone, or pass another name as the second argument.';
+  END IF;
+
+  FOREACH statement IN ARRAY ARRAY[
+    CASE WHEN to_regnamespace('changes') IS NULL THEN 'CREATE SCHEMA changes' ||
+      CASE WHEN shape.owner = current_user THEN '' ELSE format(' AUTHORIZATION %I', shape.owner) END END,
+    format('CREATE TABLE %s (change uuid PRIMARY KEY DEFAULT %s.comb_uuid()%s)', log, comb, key.columns),
+    format('INSERT INTO %s DEFAULT VALUES', log),
+    -- The condition is always true. It makes the triggers depend on the log.
+    format('CREATE TRIGGER comb_log AFTER INSERT OR UPDATE OR DELETE ON %s
+FOR EACH ROW WHEN (NULL::%s IS NULL) EXECUTE FUNCTION %s.comb_log(%L)', tracked, log, comb, log),
+    format('CREATE TRIGGER comb_log_truncate AFTER TRUNCATE ON %s
+WHEN (NULL::%s IS NULL) EXECUTE FUNCTION %s.comb_log(%L)', tracked, log, comb, log),
+    format('CREATE VIEW %s WITH (security_invoker) AS
+SELECT l.change, record_image_ne(ROW(%s), ROW(%s)) AS deleted,
+       %2$s, o.*::%4$s AS row
+FROM %5$s AS l
+LEFT JOIN %4$s AS o ON %6$s
+WHERE l.change < (SELECT %7$s.comb_watermark())',
+           feed, key.of_log, key.of_table, tracked, log, key.equal, comb),
+    CASE WHEN shape.owner <> current_user THEN format('ALTER TABLE %s OWNER TO %I', log, shape.owner) END,
+    CASE WHEN shape.owner <> current_user THEN format('ALTER VIEW %s OWNER TO %I', feed, shape.owner) END]
+  LOOP
+    CONTINUE WHEN statement IS NULL;
+    EXECUTE statement;
+    RAISE NOTICE '%', statement;
+  END LOOP;
+  RETURN feed::regclass;
+END $$;
+COMMENT ON FUNCTION comb_track(regclass, text) IS 'log the changes of a table for readers';
+
+CREATE FUNCTION comb_untrack(tracked regclass) RETURNS void
+LANGUAGE plpgsql STRICT SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+  log text;
+  statement text;
+BEGIN
+  SELECT l.relname INTO log
+  FROM pg_trigger AS t JOIN pg_depend AS d ON d.classid = 'pg_trigger'::regclass AND d.objid = t.oid
+  JOIN pg_class AS l ON d.refclassid = 'pg_type'::regclass AND d.refobjid = l.reltype
+  WHERE t.tgrelid = tracked AND t.tgname = 'comb_log' AND l.relnamespace = to_regnamespace('changes');
+  IF NOT FOUND THEN
+    RAISE NOTICE 'table "%" is not tracked', tracked;
+    RETURN;
+  END IF;
+  FOREACH statement IN ARRAY ARRAY[
+    format('DROP VIEW IF EXISTS changes.%I', left(log, -4)),
+    format('DROP TRIGGER comb_log ON %s', tracked),
+    format('DROP TRIGGER IF EXISTS comb_log_truncate ON %s', tracked),
+    format('DROP TABLE changes.%I', log)]
+  LOOP
+    EXECUTE statement;
+    RAISE NOTICE '%', statement;
+  END LOOP;
+END $$;
+COMMENT ON FUNCTION comb_untrack(regclass) IS 'drop what comb_track made for a table';
+
 -- Trigger functions that refuse a row which readers up to comb_watermark() or hot_watermark() could miss, because its
 -- id was made by a client, in another transaction or by another generator. They check a row that is inserted, and one
 -- whose id an UPDATE changes. The trigger must be AFTER INSERT OR UPDATE, FOR EACH ROW. Its arguments are the name of

@@ -20,9 +20,7 @@ NIL = "00000000-0000-0000-0000-000000000000"
 # Lines belong to orders. The trigger changes keys where no statement does.
 SETUP = """
 CREATE TABLE lines (id int PRIMARY KEY, order_id uuid REFERENCES orders ON UPDATE CASCADE ON DELETE CASCADE);
-CREATE TABLE lines_log (change uuid PRIMARY KEY DEFAULT comb_uuid(), id int);
-CREATE TRIGGER lines_log AFTER INSERT OR UPDATE OR DELETE ON lines FOR EACH ROW EXECUTE FUNCTION comb_log('lines_log');
-CREATE TRIGGER lines_log_truncate AFTER TRUNCATE ON lines EXECUTE FUNCTION comb_log('lines_log');
+SELECT comb_track('lines');
 CREATE FUNCTION move() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     NEW.id := overlay(NEW.id::text PLACING 'f' FROM 1);
@@ -162,7 +160,7 @@ def follow_exactly(name, bound=""):
         for table, load in tables.items():
             batch = connection.execute(f"""
                 SELECT change::text, {table}.id IS DISTINCT FROM id, id, {columns[table]}
-                FROM {table}_log LEFT JOIN {table} USING (id) WHERE change > %s {bound}""", (place,)).fetchall()
+                FROM changes.{table}_log LEFT JOIN {table} USING (id) WHERE change > %s {bound}""", (place,)).fetchall()
             now = rows_of(connection, load)
             if any(row[2] is None for row in batch):
                 copies[table] = now
@@ -182,8 +180,8 @@ def follow_exactly(name, bound=""):
 # Runs the statements of the document. Two sessions keep one copy.
 def copy_in_sql(name):
     connection = connect()
-    load = re.search(r"^UPDATE reader SET.*?(?=^COMMIT)", document, re.M | re.S)[0]
-    lock, read = re.search(r"^(SELECT place FROM reader FOR UPDATE) .gset\n(WITH batch.*?)^COMMIT",
+    load = re.search(r"^UPDATE changes.reader SET.*?(?=^COMMIT)", document, re.M | re.S)[0]
+    lock, read = re.search(r"^(SELECT place FROM changes.reader FOR UPDATE) .gset\n(WITH batch.*?)^COMMIT",
                            document, re.M | re.S).groups()
     read = read.replace(":'place'", "%s").replace(" 1000", " 50")
     while True:
@@ -204,31 +202,27 @@ def copy_in_sql(name):
     results.append((name, "orders_copy", ORDERS))
 
 
-def changes(limit=100, table="orders_changes", where=""):
-    return f"""SELECT change::text, deleted, id, customer, status FROM {table}
+def changes(limit=100, deleted="deleted", where=""):
+    return f"""SELECT change::text, {deleted}, id, (row).customer, (row).status FROM changes.orders
                WHERE change > %(place)s {where} ORDER BY change LIMIT {limit}"""
 
 
-def joined(condition):
-    return f"""SELECT change::text, orders.id IS DISTINCT FROM l.id AS deleted, l.id, customer, status
-               FROM orders_log AS l LEFT JOIN orders ON orders.id = l.id {condition}
-               ORDER BY change LIMIT 100"""
-
-
-BELOW = "change > %(place)s AND change < (SELECT comb_watermark())"
+WITHOUT_WATERMARK = """SELECT change::text, orders.id IS DISTINCT FROM id AS deleted, id, customer, status
+    FROM changes.orders_log LEFT JOIN orders USING (id) WHERE change > %(place)s ORDER BY change LIMIT 100"""
 PART = ORDERS + " WHERE customer = '1'"
+HIDDEN = re.search(r"^Read `(.*?)`", document, re.M)[1].replace("status", "customer").replace("paid", "1")
 READERS = {
     "view": lambda name: follow(name, changes()),
     "view, batches of 7": lambda name: follow(name, changes(7), .005),
     "view, REPEATABLE READ": lambda name: follow(name, changes(), begin="BEGIN ISOLATION LEVEL REPEATABLE READ"),
     "view, away for seconds": lambda name: follow(name, changes(10000), 6),
-    "part": lambda name: follow(name, joined(f"AND customer = '1' WHERE {BELOW}"), load=PART),
+    "part": lambda name: follow(name, changes(deleted=HIDDEN), load=PART),
     "exact": follow_exactly,
     "SQL": copy_in_sql,
     "SQL, another session": copy_in_sql,
-    "naive: no watermark": lambda name: follow(name, joined("WHERE change > %(place)s")),
+    "naive: no watermark": lambda name: follow(name, WITHOUT_WATERMARK),
     "naive: exact, below the watermark": lambda name: follow_exactly(name, "AND change < (SELECT comb_watermark())"),
-    "naive: filter in WHERE": lambda name: follow(name, changes(where="AND customer = '1'"), load=PART),
+    "naive: filter in WHERE": lambda name: follow(name, changes(where="AND (row).customer = '1'"), load=PART),
 }
 
 

@@ -14,7 +14,7 @@ INSERT INTO vals VALUES
   ('timestamptz', '2026-11-20 12:00:00+00'), ('timestamptz', '10889-08-02 05:31:50.656+00'),
   ('timestamptz', '294276-12-31 23:59:59.999999+00'), ('timestamptz', 'infinity'),
   ('int', '-2147483648'), ('int', '-1'), ('int', '0'), ('int', '1'), ('int', '2147483647'),
-  ('bigint', '-9223372036854775808'), ('bigint', '0'), ('bigint', '9223372036854775807'),
+  ('bigint', '-9223372036854775808'), ('bigint', '0'), ('bigint', '9223372036854775807'), ('regclass', '0'),
   ('text', ''), ('text', 'x'), ('text', '018e5f3b-ff48-47cc-b5ba-d01c25cc63a7'),
   ('text', '01ARZ3NDEKTSV4RRFFQ69G5FAV'), ('text', '80000000000000000000000000'),
   ('bytea', ''), ('bytea', '\x000102030405060708090a0b0c0d0e0f'), ('bytea', '\x000102030405060708090a0b0c0d0e0f10');
@@ -105,6 +105,9 @@ SELECT comb_reset();
 \set reset :LAST_ERROR_SQLSTATE
 SELECT comb_advance(comb_uuid());
 \set advance :LAST_ERROR_SQLSTATE
+\set SHOW_CONTEXT never
+SELECT comb_track('log');
+\set track :LAST_ERROR_SQLSTATE
 CREATE TEMP TABLE mine (id uuid);
 CREATE TRIGGER called AFTER INSERT ON mine FOR EACH ROW EXECUTE FUNCTION comb_log('log');
 \set VERBOSITY terse
@@ -115,7 +118,7 @@ DROP TABLE mine;
 RESET ROLE;
 DROP ROLE regress_comb_nobody;
 INSERT INTO outcomes VALUES ('comb_reset()', '', :'reset'), ('comb_advance(uuid)', '', :'advance'),
-  ('comb_log()', '', :'log');
+  ('comb_log()', '', :'log'), ('comb_track(regclass,text)', '', :'track');
 
 -- Errors of triggers.
 CREATE TEMP TABLE rows (id uuid, n int, copy uuid GENERATED ALWAYS AS (id) STORED);
@@ -145,7 +148,22 @@ FROM (VALUES ('STATEMENT', 'log'), ('ROW', NULL), ('ROW', ''), ('ROW', 'x'), ('R
              ('ROW', 'log')) AS triggers (level, argument),
   LATERAL pg_temp.outcome(format('SELECT pg_temp.insert_with(%L)', format(
     'AFTER INSERT ON rows FOR EACH %s EXECUTE FUNCTION comb_log(%s)', level, quote_literal(argument)))) AS o;
+
+-- Errors of comb_track() that depend on the table and the name.
+SET client_min_messages = warning;
+CREATE SCHEMA changes;
+CREATE VIEW changes.used AS SELECT 1;
+CREATE TABLE tracked (id int PRIMARY KEY);
+CREATE TABLE with_change (id int PRIMARY KEY, change uuid);
+CREATE TRIGGER comb_log AFTER INSERT ON tracked FOR EACH ROW EXECUTE FUNCTION comb_log('log');
+INSERT INTO outcomes
+SELECT 'comb_track(regclass,text)', '', o.outcome, o.message
+FROM (VALUES ('log', ''), ('tracked', ''), ('tracked', 'used'), ('tracked', repeat('x', 60)),
+             ('with_change', '')) AS tables (name, alias),
+  LATERAL pg_temp.outcome(format('SELECT comb_track(%L, %L)', name, alias)) AS o;
 SELECT * FROM pg_temp.outcome('SELECT comb_uuid()');
+DROP TABLE tracked, with_change;
+DROP SCHEMA changes CASCADE;
 
 -- doc/reference.md contains each function once, with the errors that it raised here. Functions that implement operators
 -- and those that only the server calls are left out.

@@ -22,7 +22,7 @@ max_prepared_transactions = 10
 CONF
 $node->safe_psql('postgres', 'CREATE EXTENSION comb');
 # The table stays tracked.
-my @blocks = grep { $_->{sql} !~ /^DROP TRIGGER/m } blocks($document, '');
+my @blocks = grep { $_->{sql} !~ /comb_untrack/ } blocks($document, '');
 run_blocks('changes.md', $node, 'postgres', \@blocks);
 
 # block(REGEX): returns the statements of the document's block that contains a text.
@@ -108,7 +108,7 @@ for (1 .. 600)
 }
 like(in_sqlite(), qr/\|seen\|/, 'the copy reads on');
 unlike(in_sqlite(), qr/\|replica\|/, 'the copy does not see what fired no trigger');
-$node->safe_psql('postgres', 'INSERT INTO orders_log DEFAULT VALUES');
+$node->safe_psql('postgres', 'INSERT INTO changes.orders_log DEFAULT VALUES');
 copied('after a mark');
 $copier->kill_kill;
 
@@ -149,12 +149,12 @@ isnt($copied, $node->safe_psql('postgres', $table), 'one that stores the place f
 
 # A reader that had read the last forgotten entry is not told to load, and one that had not is.
 my $nil = '00000000-0000-0000-0000-000000000000';
-$node->safe_psql('postgres', "TRUNCATE orders_log; INSERT INTO orders (customer) VALUES ('1'), ('2'), ('3')");
+$node->safe_psql('postgres', "TRUNCATE changes.orders_log; INSERT INTO orders (customer) VALUES ('1'), ('2'), ('3')");
 my ($first, $second, $third) =
-  split /\n/, $node->safe_psql('postgres', 'SELECT change FROM orders_log ORDER BY change');
-(my $forget = block(qr/AS \(DELETE FROM orders_log/)) =~ s/comb_boundary\(.*?\) RETURNING/'$third' RETURNING/;
+  split /\n/, $node->safe_psql('postgres', 'SELECT change FROM changes.orders_log ORDER BY change');
+(my $forget = block(qr/AS \(DELETE FROM changes/)) =~ s/comb_boundary\(.*?\) RETURNING/'$third' RETURNING/;
 $node->safe_psql('postgres', $forget);
-my $marks = "SELECT count(*) FROM orders_changes WHERE id IS NULL AND change >";
+my $marks = "SELECT count(*) FROM changes.orders WHERE id IS NULL AND change >";
 is($node->safe_psql('postgres', "$marks '$nil'; $marks '$first'; $marks '$second'; $marks '$third'"), "1\n1\n0\n0",
 	'forgetting leaves a mark in the place of the last entry');
 
@@ -165,9 +165,9 @@ is($node->safe_psql('postgres', "$marks '$nil'; $marks '$first'; $marks '$second
 sub copied_twice
 {
 	my ($lock) = @_;
-	$node->safe_psql('postgres', block(qr/^UPDATE reader/m) =~ s/^CREATE TABLE.*?;$//gmr);
+	$node->safe_psql('postgres', block(qr/^UPDATE changes.reader/m) =~ s/^CREATE TABLE.*?;$//gmr);
 	my ($read) = block(qr/batch AS/) =~ /^(WITH batch.*?);\nCOMMIT/ms;
-	$read =~ s/:'place'/(SELECT place FROM reader)/;
+	$read =~ s/:'place'/(SELECT place FROM changes.reader)/;
 	$node->safe_psql('postgres', "INSERT INTO orders (customer) VALUES ('deleted soon')");
 	my ($one, $two) = map { Session->new($node->connstr('postgres')) } 1 .. 2;
 	$_->rows('SELECT comb_watermark()') for $one, $two;
@@ -180,7 +180,7 @@ sub copied_twice
 	$_->close for $one, $two;
 	return $node->safe_psql('postgres', "$read; SELECT count(*) FROM orders_copy WHERE customer = 'deleted soon'");
 }
-is(copied_twice('SELECT FROM reader FOR UPDATE'), '0', 'two sessions that lock the place lose no delete');
+is(copied_twice('SELECT FROM changes.reader FOR UPDATE'), '0', 'two sessions that lock the place lose no delete');
 is(copied_twice('SELECT'), '1', 'two sessions that do not lock the place lose a delete');
 
 $node->stop;

@@ -54,7 +54,7 @@ my ($beat) = $heartbeat =~ /^(UPDATE .*)/m;
 $primary->safe_psql('tracked', "$beat INSERT INTO orders (customer) VALUES ('after')");
 my $changes = q{
 	SELECT orders.id IS DISTINCT FROM id AS deleted, orders_log.id IS NULL AS mark, customer
-	FROM orders_log LEFT JOIN orders USING (id) WHERE change < (SELECT below FROM heartbeat) ORDER BY change};
+	FROM changes.orders_log LEFT JOIN orders USING (id) WHERE change < (SELECT below FROM heartbeat) ORDER BY change};
 $primary->wait_for_catchup($standby);
 is($standby->safe_psql('tracked', $changes), "f|t|\nt|f|\nf|f|Grace\nt|f|",
 	'a log is read on a standby, up to the watermark of the primary');
@@ -63,7 +63,7 @@ $late->quit;
 $primary->safe_psql('tracked', $beat);
 $primary->wait_for_catchup($standby);
 is($standby->safe_psql('tracked', "$changes OFFSET 4"), "f|f|late\nf|f|after", 'what was late is read there next');
-my $place = $standby->safe_psql('tracked', 'SELECT change FROM orders_log ORDER BY change DESC LIMIT 1');
+my $place = $standby->safe_psql('tracked', 'SELECT change FROM changes.orders_log ORDER BY change DESC LIMIT 1');
 
 # A subscriber of logical replication has the same tables, and receives rows with the publisher's ids.
 my $subscriber = Comb::start_server('subscriber');
@@ -108,7 +108,7 @@ is(sample_contents($standby, 'followed'), $read, 'a promoted standby has the sam
 accepts_new_rows($standby, 'followed');
 
 # The reader of the log goes on there from its place, with the view.
-my $after_place = 'SELECT customer FROM orders_changes WHERE change >';
+my $after_place = 'SELECT (row).customer FROM changes.orders WHERE change >';
 is($standby->safe_psql('tracked', "INSERT INTO orders (customer) VALUES ('promoted'); $after_place '$place'"),
 	'promoted', 'a reader of the log continues on a promoted standby');
 $standby->stop;
