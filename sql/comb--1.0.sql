@@ -377,8 +377,8 @@ SELECT l.change, record_image_ne(ROW(%s), ROW(%s)) AS deleted,
        %2$s, o.*::%4$s AS row
 FROM %5$s AS l
 LEFT JOIN %4$s AS o ON %6$s
-WHERE l.change < (SELECT %7$s.comb_watermark())',
-           feed, key.of_log, key.of_table, tracked, log, key.equal, comb),
+WHERE l.change < (SELECT %7$s.comb_watermark(%8$L))',
+           feed, key.of_log, key.of_table, tracked, log, key.equal, comb, log),
     CASE WHEN shape.owner <> current_user THEN format('ALTER TABLE %s OWNER TO %I', log, shape.owner) END,
     CASE WHEN shape.owner <> current_user THEN format('ALTER VIEW %s OWNER TO %I', feed, shape.owner) END]
   LOOP

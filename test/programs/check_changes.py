@@ -121,6 +121,7 @@ def apply(copy, batch):
 
 
 ORDERS = "SELECT id, customer, status FROM orders"
+BELOW = "comb_watermark('changes.orders_log')"
 
 
 # Follows a table by a query with the columns change, deleted, the key and the rest of the row.
@@ -134,7 +135,7 @@ def follow(name, query, pause=.02, load=ORDERS, begin=None):
         if begin:
             connection.execute("COMMIT")
         if any(row[2] is None for row in batch):
-            place = max(batch[-1][0], connection.execute("SELECT comb_watermark()::text").fetchone()[0])
+            place = max(batch[-1][0], connection.execute(f"SELECT {BELOW}::text").fetchone()[0])
             copy = rows_of(connection, load)
         else:
             apply(copy, batch)
@@ -156,7 +157,8 @@ def follow_exactly(name, bound=""):
         is_last = written.is_set()
         connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
         connection.execute("LOCK TABLE orders, lines IN ACCESS SHARE MODE")
-        next_place = connection.execute("SELECT comb_watermark()::text").fetchone()[0]
+        next_place = connection.execute(
+            "SELECT comb_watermark('changes.orders_log', 'changes.lines_log')::text").fetchone()[0]
         for table, load in tables.items():
             batch = connection.execute(f"""
                 SELECT change::text, {table}.id IS DISTINCT FROM id, id, {columns[table]}
@@ -221,7 +223,7 @@ READERS = {
     "SQL": copy_in_sql,
     "SQL, another session": copy_in_sql,
     "naive: no watermark": lambda name: follow(name, WITHOUT_WATERMARK),
-    "naive: exact, below the watermark": lambda name: follow_exactly(name, "AND change < (SELECT comb_watermark())"),
+    "naive: exact, below the watermark": lambda name: follow_exactly(name, f"AND change < (SELECT {BELOW})"),
     "naive: filter in WHERE": lambda name: follow(name, changes(where="AND (row).customer = '1'"), load=PART),
 }
 
