@@ -45,11 +45,12 @@ SELECT tgname FROM pg_trigger WHERE tgrelid = 'shop.orders'::regclass;
 -- log cannot tell equal keys with different bits apart, but the view does. Columns can have the names that are used in
 -- the view.
 CREATE COLLATION shop.any_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+CREATE DOMAIN shop.code AS char(3);
 CREATE DOMAIN shop.price AS numeric(8, 2);
 CREATE DOMAIN shop.positive AS shop.price NOT NULL CHECK (value > 0);
 CREATE TYPE shop.mood AS ENUM ('good', 'bad');
 CREATE TABLE shop."A ""table""" (deleted int, l int, o shop.mood, "Group, of" text COLLATE shop.any_case,
-    n shop.positive, c char(3) COLLATE "C", days date[], "row" int,
+    n shop.positive, c shop.code COLLATE "C", days date[], "row" int,
     PRIMARY KEY (o, "Group, of", n, c, days) INCLUDE (l));
 SET client_min_messages = notice;
 SELECT comb_track('shop."A ""table"""');
@@ -77,7 +78,8 @@ CREATE TABLE shop.without_key (id int UNIQUE NOT NULL);
 CREATE TABLE shop.with_change (id int PRIMARY KEY, change uuid);
 CREATE TABLE shop.with_view_name (id int PRIMARY KEY);
 CREATE TABLE shop.with_trigger (id int PRIMARY KEY);
-CREATE TRIGGER comb_log AFTER INSERT ON shop.with_trigger FOR EACH ROW EXECUTE FUNCTION comb_log('x');
+CREATE TRIGGER comb_log AFTER INSERT ON shop.with_trigger FOR EACH ROW WHEN (NULL::shop.child IS NULL)
+EXECUTE FUNCTION comb_log('x');
 CREATE TABLE shop.a_name_of_sixty_bytes_that_is_too_long_with_four_more_bytes__ (id int PRIMARY KEY);
 CREATE VIEW changes.with_view_name AS SELECT 1 AS id;
 CREATE TEMP TABLE temporary (id int PRIMARY KEY);
@@ -93,6 +95,9 @@ SET client_min_messages = warning;
 CREATE TABLE shop.with_key (deleted int PRIMARY KEY);
 SELECT comb_track('shop.with_key');
 SELECT comb_track('shop.with_trigger');
+SET client_min_messages = notice;
+SELECT comb_untrack('shop.with_trigger');
+SET client_min_messages = warning;
 DROP VIEW changes.with_view_name;
 SELECT relname FROM pg_class WHERE relnamespace = 'changes'::regnamespace;
 RESET client_min_messages;

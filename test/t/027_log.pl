@@ -176,6 +176,12 @@ $node->safe_psql('schemas', q{
 	CREATE TABLE others (id int PRIMARY KEY);
 	SELECT types.comb_track('others')});
 copy_database('schemas', 'schemas_restored');
+$node->safe_psql('postgres', 'CREATE DATABASE catalog');
+is($node->safe_psql('catalog', q{
+		CREATE EXTENSION comb SCHEMA pg_catalog;
+		CREATE TABLE parts (id int PRIMARY KEY);
+		SELECT comb_track('parts')}),
+	'changes.parts', 'comb can be in pg_catalog');
 for my $database ('schemas', 'schemas_restored')
 {
 	is($node->safe_psql($database, q{
