@@ -51,13 +51,13 @@ CREATE DOMAIN shop.positive AS shop.price NOT NULL CHECK (value > 0);
 CREATE TYPE shop.mood AS ENUM ('good', 'bad');
 CREATE TABLE shop."A ""table""" (deleted int, l int, o shop.mood, "Group, of" text COLLATE shop.any_case,
     n shop.positive, c shop.code COLLATE "C", days date[], "row" int,
-    PRIMARY KEY (o, "Group, of", n, c, days) INCLUDE (l));
+    PRIMARY KEY (o, n, "Group, of", c, days) INCLUDE (l));
 SET client_min_messages = notice;
 SELECT comb_track('shop."A ""table"""');
 SET client_min_messages = warning;
 INSERT INTO shop."A ""table""" VALUES (1, 2, 'bad', 'one', 1.5, 'c', '{2026-01-01}', 3);
 UPDATE shop."A ""table""" SET "Group, of" = 'ONE';
-SELECT deleted, o, "Group, of", n, c, days, row FROM changes."A ""table""" ORDER BY change;
+SELECT deleted, o, n, "Group, of", c, days, row FROM changes."A ""table""" ORDER BY change;
 SELECT comb_untrack('shop."A ""table"""');
 
 -- Partitions, also those that come later.
@@ -69,6 +69,14 @@ INSERT INTO shop.parts VALUES (1);
 UPDATE shop.parts SET id = 2;
 SELECT deleted, id FROM changes.parts ORDER BY change;
 SELECT comb_untrack('shop.parts');
+
+-- A table that is dropped with CASCADE leaves its log.
+CREATE TABLE shop.gone (id int PRIMARY KEY);
+SELECT comb_track('shop.gone');
+DROP TABLE shop.gone CASCADE;
+CREATE TABLE shop.gone (id int PRIMARY KEY);
+SELECT comb_track('shop.gone');
+DROP TABLE changes.gone_log;
 
 -- What is refused, before anything is made.
 RESET client_min_messages;
@@ -119,6 +127,12 @@ ALTER SCHEMA changes OWNER TO regress_comb_other;
 GRANT USAGE, CREATE ON SCHEMA changes TO regress_comb_owner;
 SELECT comb_track('shop.orders');
 ALTER SCHEMA changes OWNER TO pg_database_owner;
+REVOKE USAGE ON SCHEMA changes FROM regress_comb_owner;
+SELECT comb_track('shop.orders');
+GRANT USAGE ON SCHEMA changes TO regress_comb_owner;
+REVOKE CREATE ON SCHEMA changes FROM regress_comb_owner;
+SELECT comb_track('shop.orders');
+GRANT CREATE ON SCHEMA changes TO regress_comb_owner;
 SET ROLE regress_comb_member;
 SELECT comb_track('shop.orders');
 SELECT comb_untrack('shop.orders');
@@ -131,6 +145,8 @@ SELECT comb_untrack('shop.orders');
 SET ROLE regress_comb_owner;
 INSERT INTO shop.orders (status) VALUES ('by the owner');
 SELECT (row).status FROM changes.orders WHERE NOT deleted AND id IS NOT NULL;
+SELECT comb_untrack('shop.orders');
+SELECT comb_track('shop.orders');
 SELECT comb_untrack('shop.orders');
 DROP SCHEMA changes;
 RESET ROLE;

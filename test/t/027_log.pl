@@ -278,6 +278,29 @@ is($node->safe_psql('subscriber', 'SELECT place, part FROM changes.stock_log ORD
 	"old|0\neast|0\nwest|2\n|\nend|4", 'what is applied is logged, TRUNCATE as well');
 $node->safe_psql('subscriber', 'DROP SUBSCRIPTION stock');
 
+# ---- a schema of another role --------------------------------------------------------------------------------------
+
+$node->safe_psql('postgres', q{
+	CREATE ROLE app;
+	CREATE ROLE admin SUPERUSER;
+	CREATE ROLE guest;
+	CREATE DATABASE owned OWNER app});
+$node->safe_psql('owned', q{
+	CREATE EXTENSION comb;
+	CREATE SCHEMA guest AUTHORIZATION guest CREATE TABLE parts (id int PRIMARY KEY);
+	ALTER TABLE guest.parts OWNER TO guest;
+	CREATE SCHEMA changes;
+	GRANT USAGE, CREATE ON SCHEMA changes TO guest});
+for my $owner ('app', 'admin')
+{
+	is($node->safe_psql('owned', "
+			ALTER SCHEMA changes OWNER TO $owner;
+			SET ROLE guest;
+			SELECT comb_track('guest.parts');
+			SELECT FROM comb_untrack('guest.parts')"),
+		'changes.parts', "a role trusts the schema of $owner");
+}
+
 # ---- what is refused -----------------------------------------------------------------------------------------------
 
 $node->safe_psql('postgres', sprintf "
