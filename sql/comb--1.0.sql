@@ -263,8 +263,8 @@ COMMENT ON FUNCTION comb_log() IS 'trigger that writes the keys of changed rows 
 -- Error 42501 unless the caller owns the table, and for a schema that this owner cannot trust or use. Error 42809 for
 -- what comb_log() refuses, for temporary tables, and for tables without a primary key of type btree. Error 42701 if the
 -- table has a column "change", or the key a column "deleted" or "row". Error 42P07 if the name is taken, 42622 if it is
--- too long, and 42710 for another trigger "comb_log". Error 42P01 if there is no such table, or if the view of a tracked
--- table was dropped.
+-- too long, and 42710 for another trigger "comb_log". Error 42P01 if there is no such table, or if the view of a
+-- tracked table was dropped.
 
 CREATE FUNCTION comb_track(tracked regclass, name text DEFAULT '') RETURNS regclass
 LANGUAGE plpgsql STRICT SET search_path = pg_catalog, pg_temp

@@ -1,7 +1,7 @@
 # A log follows its table through logical replication, the initial copy included, through dump and restore, and from the
-# SQL flavour to the library. The statements of doc/changes.md track, read and forget a table with a key of two columns,
-# also where comb is in another schema. Of sessions that track a table at the same time, one does. A foreign table is not
-# logged and is no log, and a role that may not write a log cannot lock it.
+# SQL flavour to the library. The statements of doc/changes.md track, read and forget a table with a key of two columns.
+# comb can be in any schema. Of sessions that track a table at the same time, one does. A foreign table is not logged and
+# is no log, and a role that may not write a log cannot lock it.
 use strict;
 use warnings;
 use Comb;
@@ -191,7 +191,8 @@ for my $database ('schemas', 'schemas_restored')
 		"t|a|1\nt|a|1\nf|A|1", "$database: keys that are equal are told apart");
 	like($node->safe_psql($database, q{
 			SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off;
-			EXPLAIN SELECT * FROM changes.names}), qr/Index Cond: \(name \S*=\S* l\.name\)/, "$database: the index of the key is used");
+			EXPLAIN SELECT * FROM changes.names}),
+		qr/Index Cond: \(name \S*=\S* l\.name\)/, "$database: the index of the key is used");
 	like(fails($database, 'DROP TABLE changes.others_log'), qr/trigger comb_log on table others depends on/,
 		"$database: the log cannot be dropped without its triggers");
 	is($node->safe_psql($database, "SELECT types.comb_untrack('names'), types.comb_untrack('others');
@@ -273,7 +274,8 @@ $node->safe_psql('postgres', "
 	DELETE FROM stock WHERE part = 2;
 	TRUNCATE stock;
 	INSERT INTO stock VALUES ('end', 4, 1)");
-$node->poll_query_until('subscriber', "SELECT count(*) > 0 FROM changes.stock_log WHERE place = 'end'") or BAIL_OUT('no end');
+my $end = "SELECT count(*) > 0 FROM changes.stock_log WHERE place = 'end'";
+$node->poll_query_until('subscriber', $end) or BAIL_OUT('no end');
 is($node->safe_psql('subscriber', 'SELECT place, part FROM changes.stock_log ORDER BY change OFFSET 3'),
 	"old|0\neast|0\nwest|2\n|\nend|4", 'what is applied is logged, TRUNCATE as well');
 $node->safe_psql('subscriber', 'DROP SUBSCRIPTION stock');
@@ -308,7 +310,8 @@ $node->safe_psql('postgres', sprintf "
 	CREATE SERVER other FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '%s', port '%s', dbname 'restored');
 	CREATE USER MAPPING FOR CURRENT_USER SERVER other;
 	CREATE FOREIGN TABLE far (place text, part int, number int) SERVER other OPTIONS (table_name 'stock');
-	CREATE TRIGGER far AFTER INSERT ON far FOR EACH ROW EXECUTE FUNCTION comb_log('changes.stock_log')", $node->host, $node->port);
+	CREATE TRIGGER far AFTER INSERT ON far FOR EACH ROW EXECUTE FUNCTION comb_log('changes.stock_log')",
+	$node->host, $node->port);
 like(fails('postgres', "INSERT INTO far VALUES ('far', 5, 1)"), qr/cannot log the changes of foreign table "far"/,
 	'changes of a foreign table are refused');
 $node->safe_psql('postgres', "
