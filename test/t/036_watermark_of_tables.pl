@@ -1,0 +1,125 @@
+# Which transactions the watermark of a table waits for: those that hold a lock with which they can write to it, by
+# whatever way and in whatever place the server keeps that lock.
+use strict;
+use warnings;
+use Comb;
+use Session;
+use Test::More;
+
+my $node = Comb::start_server('main', settings => 'max_prepared_transactions = 2');
+$node->safe_psql('postgres', 'CREATE DATABASE other');
+$node->safe_psql('other', 'CREATE EXTENSION comb');
+$node->safe_psql('postgres', <<'SQL');
+CREATE EXTENSION comb;
+CREATE TABLE a (id uuid DEFAULT comb_uuid(), n int);
+CREATE TABLE b (id uuid DEFAULT comb_uuid(), n int);
+CREATE TABLE tree (id uuid DEFAULT comb_uuid(), n int) PARTITION BY LIST (n);
+CREATE TABLE branch PARTITION OF tree FOR VALUES IN (1, 2) PARTITION BY LIST (n);
+CREATE TABLE leaf_1 PARTITION OF branch FOR VALUES IN (1);
+CREATE TABLE leaf_2 PARTITION OF branch FOR VALUES IN (2);
+CREATE TABLE parent (id uuid DEFAULT comb_uuid(), n int);
+CREATE TABLE child () INHERITS (parent);
+CREATE VIEW view_of_a AS SELECT * FROM a;
+CREATE FUNCTION add_to_a() RETURNS void LANGUAGE sql AS 'INSERT INTO a DEFAULT VALUES';
+SELECT format('CREATE TABLE many_%s (id uuid DEFAULT comb_uuid())', n) FROM generate_series(1, 80) AS n \gexec
+SQL
+my $reader = Session->new($node->connstr('postgres'));
+my $writer = Session->new($node->connstr('postgres'));
+my $locker = Session->new($node->connstr('postgres'));
+my $elsewhere = Session->new($node->connstr('other'));
+$_->rows('SELECT comb_uuid()') for $writer, $locker, $elsewhere;
+
+# waits(ARGUMENTS): whether the watermark of some tables waits for transactions that have begun before.
+sub waits
+{
+	my ($of) = @_;
+	my ($before, $after) = $reader->rows("SELECT comb_uuid(); SELECT comb_watermark($of)");
+	my ($holders) = $reader->rows("SELECT count(*) FROM comb_watermark_holders($of)");
+	my ($waits) = $after lt $before ? 1 : 0;
+	return $waits == ($holders > 0 ? 1 : 0) ? $waits : "watermark $after, id $before, $holders holders";
+}
+
+# is_waited_for(NAME, WAITED, NOT_WAITED): of lists of arguments, which wait for transactions that are open now.
+sub is_waited_for
+{
+	my ($name, $waited, $not_waited) = @_;
+	is(waits($_), 1, "$name: " . ($_ || 'the database') . ' waits') for @$waited;
+	is(waits($_), 0, "$name: " . ($_ || 'the database') . ' does not wait') for @$not_waited;
+	return;
+}
+
+# during(NAME, SQL, WAITED, NOT_WAITED [, SQL that ends the transaction])
+sub during
+{
+	my ($name, $sql, $waited, $not_waited, $end) = @_;
+	$writer->rows("BEGIN; $sql");
+	is_waited_for($name, $waited, $not_waited);
+	$writer->rows($end // 'COMMIT');
+	is_waited_for("after $name", [], [ @$waited, @$not_waited ]);
+	return;
+}
+
+is_waited_for('nothing', [], [ '', "'a'" ]);
+during('an insert', 'INSERT INTO a DEFAULT VALUES', [ '', "'a'", "'a', 'b'", "'b', 'a', 'a'" ], ["'b'"]);
+during('an id that was made before', 'SELECT comb_uuid(); INSERT INTO b DEFAULT VALUES', [ '', "'b'" ], ["'a'"]);
+during('an id alone', 'SELECT comb_uuid(); SELECT FROM a', [''], [ "'a'", "'b'" ]);
+during('a rollback', 'INSERT INTO a DEFAULT VALUES', [ '', "'a'" ], ["'b'"], 'ROLLBACK');
+during('a view', 'INSERT INTO view_of_a DEFAULT VALUES', ["'a'"], ["'b'"]);
+during('a function', 'SELECT add_to_a()', ["'a'"], ["'b'"]);
+during('no id', 'UPDATE a SET n = 1', [], [ '', "'a'" ]);
+during('a lock', 'SELECT comb_uuid(); LOCK TABLE a IN ACCESS EXCLUSIVE MODE', [''], ["'b'"], 'ROLLBACK');
+during('a lock that no row needs', 'SELECT comb_uuid(); LOCK TABLE a IN ROW SHARE MODE', [''], ["'a'"]);
+during('a savepoint',
+	'SELECT comb_uuid(); SAVEPOINT s; INSERT INTO a DEFAULT VALUES; ROLLBACK TO s; SAVEPOINT s; INSERT INTO b DEFAULT '
+	  . 'VALUES; RELEASE s', [ '', "'b'" ], ["'a'"]);
+
+my @tree = map { "'$_'" } qw(tree branch leaf_1);
+during('a row through the root', 'INSERT INTO tree VALUES (DEFAULT, 1)', [ @tree, "'leaf_2'" ], ["'a'"]);
+during('a row in a leaf', 'INSERT INTO leaf_1 VALUES (DEFAULT, 1)', \@tree, [ "'leaf_2'", "'a'" ]);
+during('a row in a child', 'INSERT INTO child DEFAULT VALUES', [ "'parent'", "'child'" ], ["'a'"]);
+during('a row in a parent', 'INSERT INTO parent DEFAULT VALUES', [ "'parent'", "'child'" ], ["'a'"]);
+
+# More tables than the fast path has room for.
+during('many tables',
+	join('; ', map { "INSERT INTO many_$_ DEFAULT VALUES" } 1 .. 80),
+	[ "'many_1'", "'many_40'", "'many_80'" ], ["'a'"]);
+
+# A strong lock moves those of the fast path to the table of locks.
+$writer->rows('BEGIN; INSERT INTO a DEFAULT VALUES');
+$locker->send('BEGIN; LOCK TABLE a IN SHARE MODE');
+$node->poll_query_until('postgres', "SELECT count(*) = 1 FROM pg_locks WHERE mode = 'ShareLock' AND NOT granted");
+is_waited_for('a lock that others wait for', ["'a'"], ["'b'"]);
+$writer->rows('COMMIT');
+$locker->receive;
+$locker->rows('COMMIT');
+
+# Prepared transactions, also after a restart.
+during('a prepared transaction', "INSERT INTO a DEFAULT VALUES; PREPARE TRANSACTION 'p'", [ '', "'a'" ], ["'b'"],
+	"COMMIT PREPARED 'p'");
+$writer->rows("BEGIN; INSERT INTO leaf_1 VALUES (DEFAULT, 1); PREPARE TRANSACTION 'p'");
+$node->restart;
+$_ = Session->new($node->connstr('postgres')) for $reader, $writer, $locker;
+$elsewhere = Session->new($node->connstr('other'));
+is_waited_for('a prepared transaction after a restart', [ '', @tree ], [ "'a'", "'leaf_2'" ]);
+is(($reader->rows("SELECT prepared FROM comb_watermark_holders('tree')"))[0], 'p', 'it is shown as a holder');
+$writer->rows("ROLLBACK PREPARED 'p'");
+
+# Other databases.
+$elsewhere->rows('BEGIN; SELECT comb_uuid()');
+is_waited_for('another database', [], [ '', "'a'" ]);
+$elsewhere->rows("CREATE TABLE mine (id uuid DEFAULT comb_uuid()); COMMIT");
+$node->safe_psql('other', "BEGIN; INSERT INTO mine DEFAULT VALUES; PREPARE TRANSACTION 'p'");
+is_waited_for('a prepared transaction of another database', [], [ '', "'a'" ]);
+$elsewhere->rows("COMMIT PREPARED 'p'");
+
+# A watermark of a table is never less than one before, in any session, though a transaction locks the table late.
+$writer->rows('BEGIN; SELECT comb_uuid()');
+my ($before) = $reader->rows("SELECT comb_watermark('a')");
+$writer->rows('INSERT INTO a DEFAULT VALUES');
+my ($later) = $locker->rows("SELECT comb_watermark('a')");
+cmp_ok($later, 'ge', $before, 'a watermark does not fall when a transaction locks the table late');
+my ($of_two) = $locker->rows("SELECT comb_watermark('a', 'b')");
+cmp_ok($of_two, 'lt', $before, 'that of more tables is another one');
+$writer->rows('COMMIT');
+
+done_testing();
