@@ -212,7 +212,6 @@ struct promises {
     return static_cast<int>(transactions.size()) - 1;
   }
 
-  // An id for a row of a table.
   void id_returned(stamp id, transaction& of, int table, last_id& last) {
     operation& op = mine();
     const bool is_first = !std::exchange(of.has_stamps, true);

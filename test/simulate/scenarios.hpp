@@ -148,9 +148,9 @@ const scenario scenarios[] = {
     {"a table and a prepared transaction", {{insert, prepare}, {watermark_of<1>, watermark_of<1>}}, {kill}},
     {"two tables", {{outside, insert_into<2>}, {watermark_of<1>, watermark_of<3>, watermark_of<2>}}, {}},
     {"two tables, and no room for both", {{fill, outside, insert}, {watermark_of<3>, watermark_of<3>}}, {}},
-    {"two databases", {{start_elsewhere, insert}, {fill, watermark, watermark_of<1>}}, {}},
+    {"two databases", {{to_other_database, insert}, {fill, watermark, watermark_of<1>}}, {}},
     {"statements on two tables", {{insert}, {read_of<2>, read_of<1>}}, {}},
-    {"statements in two databases", {{insert}, {start_elsewhere, plan, one_id}, {read_late}}, {}},
+    {"statements in two databases", {{insert}, {to_other_database, plan, one_id}, {read_late}}, {}},
 };
 
 inline bool has_event() { return machine.happened < setup.scenario->happenings.size(); }
@@ -216,8 +216,7 @@ inline void draw_parameters() {
   if (one_in(2)) {
     setup.acts.insert(setup.acts.end(), {insert_into<2>, insert_into<2>, watermark_of<1>, watermark_of<2>});
     if (setup.reads) setup.acts.insert(setup.acts.end(), {read_of<1>, read_of<1>, read_of<2>, plan_of<1>, read_of<3>});
-    may(2, {watermark_of<3>, watermark_of<3>});
-    may(2, {start_elsewhere});
+    may(2, {watermark_of<3>, watermark_of<3>, to_other_database});
     may(3, {savepoint, insert_into<2>, rollback_to});
     // Over a restart, the watermark of a table can fall to the server's, which waits for a prepared transaction.
     if (!setup.kills) may(2, {fill});

@@ -158,8 +158,7 @@ void ask(const snapshot* given) {
     const int ended = machine.ended;
     const bool quiet = is_quiet(of);
     const snapshot sees = given != nullptr ? *given : take_snapshot();
-    tell("asks for the watermark of tables ", tables, " and a snapshot below ", sees.end, ", with ",
-         sees.running.size(), " running");
+    tell("asks for the watermark of tables ", tables, ", and sees ", sees.end, " without ", sees.running.size());
     const stamp watermark = session().watermark_for(extent_of(sees), of, 0);
     tell("receives watermark ", watermark);
     checker.watermark_of_statement(watermark, of, sees.commits, me.reads[of.number()], sees.owed[of.number()],
@@ -228,7 +227,6 @@ inline void prepare() {
   need_xid();
   answer([&me] {
     session().prepare();
-    pause();
     // The prepared transaction is in the array of processes before that of the session leaves it.
     acquire(machine.transactions_lock, true);
     machine.xids.push_back(me.xid);
@@ -276,7 +274,6 @@ inline void start_session() {
   me.reads = {};
 }
 inline void reconnect() { rollback(), start_session(); }
-// In the other database.
-inline void start_elsewhere() { rollback(), self().database ^= 1, start_session(); }
+inline void to_other_database() { rollback(), self().database ^= 1, start_session(); }
 
 }  // namespace simulate

@@ -186,8 +186,8 @@ void explore(const scenario& which, int deviations, bool stale) {
   setup.stale = stale ? 1 : 0;
   setup.tags = which.tags;
   for (const std::vector<act>& acts : which.sessions)
-    for (act each : acts)
-      for (act reads : {read, read_late, read_twice, read_older, +read_of<1>}) setup.reads |= each == reads;
+    for (act each : {read, read_late, read_twice, read_older, +read_of<1>})
+      setup.reads |= std::find(acts.begin(), acts.end(), each) != acts.end();
   setup.promotes = std::find(which.happenings.begin(), which.happenings.end(), promotion) != which.happenings.end();
   choice.explore(deviations + (stale && is_brief ? which.more : 0));
   do {

@@ -45,7 +45,7 @@ TEST(TableWatermarks, NeverFallAndAreRightForEachTable) {
     ASSERT_GE(got, last_of_set);
     last_of_set = got;
     ASSERT_LE(watermarks.count, table_watermarks::capacity);
-    const bool has_room = before + of.count <= table_watermarks::capacity;
+    const bool has_room = before + std::max<std::size_t>(1, of.count - 1) <= table_watermarks::capacity;
     ASSERT_GE(got, has_room ? found : server);
     (has_room ? had_room : was_full) = true;
   }
