@@ -17,10 +17,9 @@ CREATE TABLE outbox_other (id uuid DEFAULT comb_uuid());
 
 CREATE UNLOGGED TABLE outbox_lag (reader text, seconds float8) WITH (autovacuum_enabled = off);
 CREATE TABLE outbox_writing AS SELECT true AS writing;
-CREATE TABLE outbox_place (id uuid DEFAULT '00000000-0000-0000-0000-000000000000');
-INSERT INTO outbox_place DEFAULT VALUES;
+CREATE TABLE outbox_place (reader text, id uuid DEFAULT '00000000-0000-0000-0000-000000000000');
 
--- The readers differ in what they read, and in how they find their next place. Two read at most 1,000 rows at a time.
+-- The readers differ in what they read, and in how they find their next place. Three read at most 1,000 rows at a time.
 -- The place of the reader of xid8 is a transaction, and a slot keeps its place itself.
 SELECT format($define$
 CREATE PROCEDURE %1$I() LANGUAGE plpgsql AS $body$
@@ -44,6 +43,10 @@ $body$$define$, 'read_' || name, type, start, query, name, place)
 FROM (VALUES
     ('comb', 'uuid', '00000000-0000-0000-0000-000000000000',
      'SELECT id, line FROM outbox_comb WHERE id > since AND id < comb_watermark() ORDER BY id LIMIT 1000',
+     'SELECT id FROM fresh ORDER BY id DESC LIMIT 1'),
+    ('table', 'uuid', '00000000-0000-0000-0000-000000000000',
+     $$SELECT id, line FROM outbox_comb WHERE id > since AND id < comb_watermark('outbox_comb')
+       ORDER BY id LIMIT 1000$$,
      'SELECT id FROM fresh ORDER BY id DESC LIMIT 1'),
     ('xid8', 'xid8', '0',
      'SELECT line FROM outbox_xid8 WHERE xid >= since AND xid < pg_snapshot_xmin(pg_current_snapshot())
