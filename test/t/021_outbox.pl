@@ -23,10 +23,11 @@ $node->backup('copy');
 
 run_blocks('outbox.md', $node, 'postgres', [ blocks($document, '') ]);
 
-# The worker is the Python program in the document. A naive one reads above the largest id that it has seen.
+# The worker is the Python program in the document. A naive one reads up to the time on the clock.
 my ($code) = slurp_file($document) =~ /^```python\n(.*?)^```\n/ms;
-my $naive = $code =~ s/ AND id < \(SELECT comb_watermark\(\)\)//r;
-isnt($naive, $code, 'the naive worker has no watermark');
+my $clock = 'SELECT greatest(%s, comb_boundary(clock_timestamp())) FROM pg_sleep(0.01)';
+my $naive = $code =~ s/CALL comb_wait\(%s, '30 seconds', 'events'\)/$clock/r;
+isnt($naive, $code, 'the naive worker does not wait');
 $naive =~ s/mail/naive_mail/g;
 my $scratch = PostgreSQL::Test::Utils::tempdir();
 append_to_file("$scratch/worker.py", $code);
@@ -51,22 +52,28 @@ sub mailed
 	  || diag(map { slurp_file($_) } glob "$scratch/*.log") && 0;
 }
 
-# This session keeps its transaction open, so the naive worker misses a row for certain.
+# One session has written to another table. A second one keeps its transaction open, so the naive worker misses a row for
+# certain.
+$node->safe_psql('postgres', 'CREATE TABLE elsewhere (id uuid DEFAULT comb_uuid())');
+my $elsewhere = $node->background_psql('postgres', on_error_stop => 1);
+$elsewhere->query_safe('BEGIN; INSERT INTO elsewhere DEFAULT VALUES');
 my $other = $node->background_psql('postgres', on_error_stop => 1);
 my $worker = start_worker('worker');
 my $naive_worker = start_worker('naive');
 ok(mailed('mails', 'order 2 paid'), 'the worker reads the rows that exist when it starts');
 $other->query_safe("BEGIN; INSERT INTO events (payload) VALUES ('early, commits late')");
 $node->safe_psql('postgres', "INSERT INTO events (payload) VALUES ('late, commits early')");
-my $holder = $node->safe_psql('postgres', 'SELECT pid FROM comb_watermark_holders() ORDER BY since LIMIT 1');
-is($holder, $other->query_safe('SELECT pg_backend_pid()'),
-	'comb_watermark_holders() shows the oldest transaction first');
+my $holders = "SELECT string_agg(pid::text, ' ' ORDER BY since) FROM comb_watermark_holders";
+my ($first, $second) = map { $_->query_safe('SELECT pg_backend_pid()') } $elsewhere, $other;
+is($node->safe_psql('postgres', "$holders()"), "$first $second",
+	'comb_watermark_holders() shows the transactions that have made an id');
+is($node->safe_psql('postgres', "$holders('events')"), $second, 'and those that have written to a table');
 ok(mailed('naive_mails', 'late, commits early'), 'a naive worker does not wait for an older transaction');
 is($node->safe_psql('postgres', "SELECT count(*) FROM mails WHERE body LIKE '%commits%'"),
 	'0', 'the worker reads no row while an older transaction runs');
 $other->query_safe('COMMIT');
 ok(mailed('mails', 'late, commits early'), 'the worker reads the rows when the older transaction has committed');
-$other->quit;
+$_->quit for $other, $elsewhere;
 
 # The worker is killed, again and again, while transactions of different length write.
 my $load = IPC::Run::start(
@@ -116,20 +123,23 @@ $standby->init_from_backup($node, 'copy', has_streaming => 1);
 $standby->start;
 my ($status, $out, $err) = $standby->psql('postgres', 'SELECT comb_watermark()');
 like($err, qr/recovery is in progress/, 'comb_watermark() raises an error on a standby');
+(undef, undef, my $of_wait) = $standby->psql('postgres', "CALL comb_wait(NULL, '30 seconds', 'events')");
+is($of_wait, $err, 'comb_wait() raises the same');
 
 # A prepared transaction holds the watermark back until it ends, over restarts and a promotion.
 $node->safe_psql('postgres',
 	"BEGIN; INSERT INTO events (payload) VALUES ('prepared'); PREPARE TRANSACTION 'waiting'");
 $node->safe_psql('postgres', "INSERT INTO events (payload) VALUES ('after it')");
-my $held = $node->safe_psql('postgres', 'SELECT comb_watermark()');
+my $watermark = "SELECT comb_watermark('events')";
+my $held = $node->safe_psql('postgres', $watermark);
 my $below =
   "SELECT string_agg(payload, ', ' ORDER BY id) FROM events WHERE payload IN ('prepared', 'after it') AND id <";
 sub held_on
 {
 	my ($server, $when) = @_;
-	my $holder = $server->safe_psql('postgres', 'SELECT prepared FROM comb_watermark_holders()');
+	my $holder = $server->safe_psql('postgres', q{SELECT prepared FROM comb_watermark_holders('events')});
 	is($holder, 'waiting', "comb_watermark_holders() shows the prepared transaction $when");
-	my $now = $server->safe_psql('postgres', 'SELECT comb_watermark()');
+	my $now = $server->safe_psql('postgres', $watermark);
 	is($server->safe_psql('postgres', "$below '$now'"), '',
 		"no row of or after the prepared transaction is below the watermark $when");
 	cmp_ok($now, 'ge', $held, "the watermark is not less than before, $when");
@@ -146,7 +156,7 @@ $node->stop;
 $standby->promote;
 held_on($standby, 'after a promotion');
 $standby->safe_psql('postgres', "COMMIT PREPARED 'waiting'");
-my $now = $standby->safe_psql('postgres', 'SELECT comb_watermark()');
+my $now = $standby->safe_psql('postgres', $watermark);
 my $both = $standby->safe_psql('postgres', "$below '$now'");
 is($both, 'prepared, after it', 'both rows are below the watermark when the prepared transaction is committed');
 is($standby->safe_psql('postgres', 'SELECT count(*) FROM comb_watermark_holders()'), '0',

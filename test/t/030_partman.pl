@@ -120,7 +120,7 @@ $drop =~ s/;\s*\z/ \\gexec\n/;
 my $first = q{SELECT (min(comb_timestamp(id)) - date_trunc('month', now()))::text FROM events};
 sql(q{
 	UPDATE partman.part_config SET retention = NULL;
-	CREATE TABLE event_readers (name text PRIMARY KEY, last uuid NOT NULL);
+	CREATE TABLE event_readers (name text PRIMARY KEY, place uuid NOT NULL);
 	INSERT INTO event_readers
 	VALUES ('slow', comb_boundary(date_trunc('month', now()) - interval '2 months' + interval '10 days'))});
 my $before = sql($first);
@@ -131,7 +131,7 @@ isnt(sql("
 	SELECT partman.run_maintenance();
 	$first;
 	ROLLBACK"), "\n$before", 'with a retention, it is dropped');
-isnt(sql("UPDATE event_readers SET last = comb_watermark(); $drop $first"), $before,
+isnt(sql("UPDATE event_readers SET place = comb_watermark(); $drop $first"), $before,
 	'a month that the reader has passed is dropped');
 
 # A month that is missing between others is created again, and once.

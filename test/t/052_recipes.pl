@@ -280,7 +280,7 @@ like(slurp_file("$doc/outbox.md"), qr/\Q$_\E/, "outbox.md names it: $_")
 begin('old_rows');
 my ($delete) = map { $_->{sql} } blocks("$doc/operations.md", 'old-rows');
 my ($drop) = map { $_->{sql} =~ s/;\s*\z/ \\gexec\n/r } blocks("$doc/operations.md", 'old-partitions');
-my $by_age = $delete =~ s/, \(SELECT last .*?LIMIT 1\)//sr;
+my $by_age = $delete =~ s/, \(SELECT place .*?LIMIT 1\)//sr;
 my ($places) = example('outbox.md', 'CREATE TABLE event_readers') =~ /(CREATE TABLE event_readers .*?;)/;
 my $rows = q{
 	INSERT INTO events SELECT comb_uuid(now() - interval '2 years' + n * interval '1 hour'), n
@@ -295,7 +295,7 @@ gives("$delete; $left", '1600|1001', 'old rows are deleted in batches');
 gives("$delete; $delete; $left", '901|1700', 'rows that a reader has still to read stay');
 isnt($by_age, $delete, 'the statement asks for the places');
 gives("BEGIN; $by_age; $left; ROLLBACK", '100|2501', 'by age alone, rows are deleted that a reader has still to read');
-gives("UPDATE event_readers SET last = comb_watermark(); $delete; $left", '100|2501', 'then they are deleted');
+gives("UPDATE event_readers SET place = comb_watermark(); $delete; $left", '100|2501', 'then they are deleted');
 gives("TRUNCATE event_readers; $delete; $left", '100|2501', 'without readers, the age decides');
 gives('CREATE VIEW events_v AS SELECT *, comb_timestamp(id) AS created_at FROM events;
 	   DELETE FROM events WHERE ctid IN (SELECT ctid FROM events_v ORDER BY created_at LIMIT 10); ' . $left,
@@ -316,7 +316,7 @@ my $partitions = q{SELECT string_agg(inhrelid::regclass::text, ' ' ORDER BY inhr
 	FROM pg_inherits WHERE inhparent = 'events'::regclass};
 gives("$drop $partitions", 'events_rest events_1 events_2 events_3 events_4',
 	'a partition that all readers have passed is dropped, and no other');
-gives("UPDATE event_readers SET last = comb_watermark(); $drop $partitions; $left",
+gives("UPDATE event_readers SET place = comb_watermark(); $drop $partitions; $left",
 	"events_rest events_4\n100|2501", 'partitions with newer rows are not');
 
 # ---- privileges ------------------------------------------------------------------------------------------------------

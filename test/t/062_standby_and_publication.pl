@@ -23,18 +23,23 @@ same_sample($standby, 'followed', sample_contents($primary, 'followed')); # whil
 
 # The queries of doc/operations.md for monitoring run on both. The standby has no watermark, and nothing to report.
 my ($to_watch) = slurp_file("$ENV{SANDBOX}/comb/doc/operations.md") =~ /^## What to watch\n(.*?)^## /ms;
-my @queries = $to_watch =~ /^```sql\n(.*?)^```/msg;
-push @queries, $to_watch =~ /^  query: >\n(.*?)^  metrics:/ms;
-is(scalar @queries, 2, 'doc/operations.md has two queries for monitoring');
+my @queries = map { $_->{sql} } blocks("$ENV{SANDBOX}/comb/doc/operations.md", 'table-holders');
+push @queries, $to_watch =~ /^  query: >\n(.*?)^  metrics:/msg;
+is(scalar @queries, 3, 'doc/operations.md has three queries for monitoring');
+$primary->safe_psql('followed', q{
+	CREATE TABLE events (id uuid PRIMARY KEY DEFAULT ids.comb_uuid());
+	CREATE TABLE event_readers (name text PRIMARY KEY, place uuid);
+	INSERT INTO event_readers VALUES ('mailer', '00000000-0000-0000-0000-000000000000')});
+$primary->wait_for_catchup($standby);
 my $writer = $primary->background_psql('followed', on_error_stop => 1);
-$writer->query_safe('BEGIN; SELECT ids.comb_uuid()');
-my @expected = ([ $primary, 1, 1 ], [ $standby, 0, 1 ]);
+$writer->query_safe('BEGIN; INSERT INTO events DEFAULT VALUES');
+my @expected = ([ $primary, 1, 1, 1 ], [ $standby, 0, 1, 0 ]);
 for (@expected)
 {
 	my ($node, @rows) = @$_;
 	for my $i (0 .. $#queries)
 	{
-		my ($status, $out, $err) = $node->psql('followed', "SET search_path = ids; $queries[$i]",
+		my ($status, $out, $err) = $node->psql('followed', "SET search_path = ids, public; $queries[$i]",
 			extra_params => [ '-R', "\f" ]); # because a row can contain a line feed
 		is("$status $err " . split(/\f/, $out), "0  $rows[$i]",
 			$node->name . ": query $i for monitoring returns $rows[$i] rows");
@@ -44,7 +49,8 @@ $writer->quit;
 
 # A log is read with its table, up to the watermark that the primary has written to a row.
 my ($track) = map { $_->{sql} } blocks("$ENV{SANDBOX}/comb/doc/changes.md", '');
-my ($heartbeat) = map { $_->{sql} } blocks("$ENV{SANDBOX}/comb/doc/outbox.md", 'outbox-primary');
+my ($heartbeat) = map { $_->{sql} =~ s/'events'/'changes.orders_log'/gr }
+  blocks("$ENV{SANDBOX}/comb/doc/outbox.md", 'outbox-primary');
 $primary->safe_psql('postgres', 'CREATE DATABASE tracked');
 $primary->safe_psql('tracked', "CREATE EXTENSION comb; $track $heartbeat
 	INSERT INTO orders (customer) VALUES ('Ada'), ('Grace'); DELETE FROM orders WHERE customer = 'Ada'");

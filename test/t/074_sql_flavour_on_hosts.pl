@@ -50,14 +50,20 @@ is($node->safe_psql('old', $read, as('app')), '2', 'it gets the watermark after 
 
 # ---- monitoring --------------------------------------------------------------------------------------------------
 
-my ($metrics) = slurp_file("$doc/operations.md") =~ /query: >\n(.*?)\n  metrics/s;
-my ($holders) = map { $_->{sql} } grep { $_->{sql} =~ /comb_watermark_holders/ } blocks("$doc/operations.md", '');
+my ($metrics, $lags) = map { s/events/orders/gr } slurp_file("$doc/operations.md") =~ /query: >\n(.*?)\n  metrics/sg;
+my ($holders) = map { $_->{sql} =~ s/events/orders/r } blocks("$doc/operations.md", 'table-holders');
 my ($list) = map { $_->{sql} } blocks("$doc/managed.md", 'holders');
 my $writer = Session->new($node->connstr('old') . ' user=owner');
 $writer->rows('BEGIN; INSERT INTO orders DEFAULT VALUES RETURNING id');
 my ($pid) = $writer->rows('SELECT pg_backend_pid()');
-like($node->safe_psql('old', $metrics, as('monitor')), qr/^0\|0\|0\|\d+(\.\d+)?(e-\d+)?$/, 'the metrics work');
-like($node->safe_psql('old', $holders, as('monitor')), qr/^$pid\|\|[\d:.]+\|owner\|idle in transaction\|/,
+is($node->safe_psql('old', $metrics, as('monitor')), '0|0|0', 'the metrics of the server work');
+my $places = q{
+	CREATE TEMP TABLE event_readers AS SELECT name, comb_boundary(now() - interval '2 minutes') AS place
+	FROM (VALUES ('mailer')) AS v (name);};
+like($node->safe_psql('old', "$places $lags"), qr/^mailer\|[\d.e-]+\|(?!0$)[\d.e-]+$/,
+	'those of a table and its reader do, too');
+like($node->safe_psql('old', $holders, as('monitor')),
+	qr/^old\|orders\|$pid\|\|[\d:.]+\|owner\|idle in transaction\|/,
 	'the query of who holds the watermark back shows the transaction');
 like($node->safe_psql('old', $list, as('monitor')), qr/^$pid\|[^|]+\|$/, 'the list of these transactions does, too');
 is($node->safe_psql('old', "SELECT pg_terminate_backend($pid, 60000)", as('monitor')), 't', 'it can be ended');
