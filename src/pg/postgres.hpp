@@ -176,8 +176,8 @@ void each_lock(const PGPROC* holder, Use use) {
   }
 }
 
-// Calls `use(table, modes)` for each table that a process has locked by the fast path. Under its fpInfoLock. The server's
-// macros for the three bits of a slot, one for each weak mode, are private.
+// Calls `use(table, modes)` for each table that a process has locked by the fast path. Under its fpInfoLock. The
+// server's macros for the three bits of a slot, one for each weak mode, are private.
 template <class Use>
 void each_fast_path_lock(const PGPROC* holder, Use use) {
 #if PG_VERSION_NUM >= 180000

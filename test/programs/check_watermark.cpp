@@ -526,7 +526,8 @@ int main(int argc, char** argv) {
 
   std::vector<reader> readers;
   for (const reader_kind& kind : reader_kinds)
-    if (!(flavour && kind.needs_library) && !(by_table && kind.needs_server) && (only.empty() || std::count(only.begin(), only.end(), kind.name) > 0))
+    if (!(flavour && kind.needs_library) && !(by_table && kind.needs_server) &&
+        (only.empty() || std::count(only.begin(), only.end(), kind.name) > 0))
       readers.push_back({&kind});
   std::atomic<bool> reading{true};
   strangers others;

@@ -8,8 +8,8 @@
 //   2. takes a snapshot               4. uses a watermark whose step 2 was not after its step 3
 //
 // Samples are kept for as long as statements and transactions run, spaced in time: on level k, some of them, each in a
-// period of 4 ms * 2^(step * k) of its own. So a snapshot of any age up to the longest finds one that is older by a part
-// of that age only.
+// period of 4 ms * 2^(step * k) of its own. So a snapshot of any age up to the longest finds one that is older by a
+// part of that age only.
 #pragma once
 
 #include <algorithm>

@@ -48,8 +48,8 @@
 //                                               written to them: is_one(slot, tag) for one that has announced, and
 //                                               each_prepared(f), which calls f({bound, is_writer}) for prepared ones
 //   database() -> tables                        none of this database
-//   catalogs() -> uint64                        how often the catalogs have changed, as far as this process has heard by
-//                                               the last time that it made `writers`
+//   catalogs() -> uint64                        how often the catalogs have changed, as this process had heard when it
+//                                               last made `writers`
 //   announcers() -> announcer*                  memory of this process, for as many as there are slots
 #pragma once
 
@@ -222,7 +222,8 @@ struct session {
       });
     }
     // What is right for this plan may be right for earlier ones, too, but that is not known.
-    if (choice.best().watermark != stamp{}) own.last_answer = {choice.best(), std::min(newest.catalogs, catalogs_of_plan)};
+    if (choice.best().watermark != stamp{})
+      own.last_answer = {choice.best(), std::min(newest.catalogs, catalogs_of_plan)};
     return choice.best().watermark;
   }
 
@@ -258,9 +259,7 @@ struct session {
   std::uint32_t last_announced() const { return announced_transaction; }
 
   // Before a long transaction that makes no ids. An old announcement with the same tag would count as its own.
-  void announce_nothing() {
-    World::announced(World::slot()).store(no_announcement);
-  }
+  void announce_nothing() { World::announced(World::slot()).store(no_announcement); }
 
   // Keeps the bound of a transaction that is being prepared, while its announcement is live. It is the exact bound, so
   // that no watermark after a restart is below one that was returned before.

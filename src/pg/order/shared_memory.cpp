@@ -17,7 +17,8 @@ bool preloaded = false;
 bool is_private = false;
 
 std::size_t memory_size() {
-  return sizeof(shared_memory) + (sizeof(announcement) + sizeof(waiter<server_world>)) * static_cast<std::size_t>(MaxBackends);
+  return sizeof(shared_memory) +
+         (sizeof(announcement) + sizeof(waiter<server_world>)) * static_cast<std::size_t>(MaxBackends);
 }
 
 shared_memory* make(void* place) {

@@ -143,7 +143,8 @@ static_assert(offsetof(server_watermarks, highest) == 0 && offsetof(server_water
               offsetof(server_watermarks, samples) == 16 && sizeof(server_samples) == 5760 &&
               offsetof(server_watermarks, tables) == 5776 && sizeof(table_watermarks) == 21512);
 static_assert(offsetof(shared_memory, sequence) == 0 && offsetof(shared_memory, lock) == 128 &&
-              offsetof(shared_memory, watermarks) == 256 && offsetof(shared_memory, waits) == 27544 && offsetof(shared_memory, slots) == 28672);
+              offsetof(shared_memory, watermarks) == 256 && offsetof(shared_memory, waits) == 27544 &&
+              offsetof(shared_memory, slots) == 28672);
 
 // Where it is for this process: null until try_attach().
 inline constinit shared_memory* attached = nullptr;

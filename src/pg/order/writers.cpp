@@ -45,8 +45,8 @@ List* add_relatives(List* tables, bool children, bool are_locked = false) {
     ScanKeyData key;
     ScanKeyInit(&key, children ? Anum_pg_inherits_inhparent : Anum_pg_inherits_inhrelid, BTEqualStrategyNumber, F_OIDEQ,
                 ObjectIdGetDatum(table));
-    const SysScanDesc scan = systable_beginscan(
-        inherits, children ? InheritsParentIndexId : InheritsRelidSeqnoIndexId, true, nullptr, 1, &key);
+    const SysScanDesc scan = systable_beginscan(inherits, children ? InheritsParentIndexId : InheritsRelidSeqnoIndexId,
+                                                true, nullptr, 1, &key);
     const int before = list_length(tables);
     const std::uint64_t catalogs = relations_changed;
     while (const HeapTuple row = systable_getnext(scan)) {
@@ -75,9 +75,7 @@ Oid* room_for(std::size_t count) {
 
 }  // namespace
 
-List* with_ancestors(List* tables, bool are_locked) {
-  return add_relatives(tables, false, are_locked);
-}
+List* with_ancestors(List* tables, bool are_locked) { return add_relatives(tables, false, are_locked); }
 
 bool table_writers::is_one(int slot, std::uint64_t tag) {
   PGPROC* process = GetPGProcByNumber(slot);

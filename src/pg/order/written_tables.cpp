@@ -103,7 +103,8 @@ void init_written_tables() {
   each_fast_path_lock(MyProc, add_locked);
   LWLockRelease(&MyProc->fpInfoLock);
   each_lock(MyProc, [&](const LOCKTAG& tag, LOCKMASK modes) {
-    if (tag.locktag_type == LOCKTAG_RELATION && tag.locktag_field1 == MyDatabaseId) add_locked(tag.locktag_field2, modes);
+    if (tag.locktag_type == LOCKTAG_RELATION && tag.locktag_field1 == MyDatabaseId)
+      add_locked(tag.locktag_field2, modes);
   });
 }
 

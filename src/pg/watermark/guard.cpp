@@ -6,7 +6,7 @@
 //
 // No watermark that counts the transaction passes its lowest_safe_stamp() before its rows are visible, and none that
 // does not count it is above the stamp at its first lock. So readers find those of its rows whose ids are above both.
-// Readers that stay behind their watermark by the lateness also find rows whose ids are earlier by at most the lateness.
+// Readers that stay behind their watermark by the lateness also find rows whose ids are earlier by at most that.
 //
 // A reader finds a row whose id is far ahead of the clock only when the clock gets there. Such an id comes from another
 // generator, as random UUIDs do, so it is refused as well.
@@ -79,8 +79,8 @@ constexpr kind comb_ids = {"comb_guard",
 constexpr kind hot_ids = {"hot_guard", "hot_boundary(hot_timestamp((SELECT hot_watermark())) - interval '1 second')",
                           [](stamp from) { return hot_uuid_from_stamp(from, 0, 0); }, hot_timestamp};
 
-[[noreturn]] void refuse(const TriggerData& call, int column, const uuid& id, const kind& of, stamp bound,
-                         bool is_late, bool was_set_back = false) {
+[[noreturn]] void refuse(const TriggerData& call, int column, const uuid& id, const kind& of, stamp bound, bool is_late,
+                         bool was_set_back = false) {
   const char* text = DatumGetCString(DirectFunctionCall1(uuid_out, uuid_result(id)));
   const char* table = RelationGetRelationName(call.tg_relation);
   const char* time = time_text(of.time_in(id));

@@ -163,7 +163,7 @@ reach reach_outside_queries() {
 // ---- old plans ----------------------------------------------------------------------------------------------------
 
 // A snapshot is taken after the plan was made, or was found to be valid. A partition that is attached in between is not
-// in the plan, but its rows can be visible. So if this process hears of a change of a table in between, the plan is old.
+// in the plan, but its rows can be visible. So a plan is old if this process hears of a change of a table in between.
 constexpr std::uint64_t newest_catalogs = ~std::uint64_t{0};
 struct old_plan {
   const QueryDesc* query;
@@ -249,8 +249,8 @@ answer answer_in_queries(const table_set& of) {
     refuse("Declare the cursor before the query that reads it in a function.");
 
   const reach oldest = oldest_of(newest_query);
-  const bool is_right = kept != nullptr && !is_older(oldest, kept->sees);
-  const answer given = is_right ? *kept : may_be_in_unseen_query() ? answer_of_command(of, oldest) : find_answer(of, oldest);
+  const auto find = [&] { return may_be_in_unseen_query() ? answer_of_command(of, oldest) : find_answer(of, oldest); };
+  const answer given = kept != nullptr && !is_older(oldest, kept->sees) ? *kept : find();
   for (const running_query* each = newest_query; each != holder; each = each->around) keep(*each, given);
   return given;
 }

@@ -12,8 +12,7 @@ namespace {
 void check_table(Oid table) {
   const char kind = get_rel_relkind(table);
   if (kind == RELKIND_RELATION || kind == RELKIND_PARTITIONED_TABLE) return;
-  if (kind == '\0')
-    ereport(ERROR, errcode(ERRCODE_UNDEFINED_TABLE), errmsg("table with OID %u does not exist", table));
+  if (kind == '\0') ereport(ERROR, errcode(ERRCODE_UNDEFINED_TABLE), errmsg("table with OID %u does not exist", table));
   ereport(ERROR, errcode(ERRCODE_WRONG_OBJECT_TYPE), errmsg("\"%s\" is not a table", get_rel_name(table)),
           errhint("Name the tables that rows are inserted into."));
 }
