@@ -77,6 +77,27 @@ List* for_range(const replacing& tables, OpExpr* condition, const time_call& tim
   return on_id == NIL ? NIL : lappend(on_id, condition);
 }
 
+// Notes the times in a comparison that stays as it is.
+void note_times(replacing& tables, Node* condition) {
+  Oid op;
+  List* operands;
+  if (IsA(condition, OpExpr)) {
+    op = as<OpExpr>(condition)->opno;
+    operands = as<OpExpr>(condition)->args;
+  } else if (IsA(condition, RowCompareExpr)) {
+    op = linitial_oid(as<RowCompareExpr>(condition)->opnos);
+    operands = list_make1(linitial(as<RowCompareExpr>(condition)->largs));
+  } else {
+    return;
+  }
+  ListCell* cell;
+  foreach (cell, operands) {
+    auto* operand = as<Node>(lfirst(cell));
+    if (may_be_call(tables.root, operand) && compares_times(op))
+      tables.times = list_append_unique(tables.times, copyObjectImpl(operand));
+  }
+}
+
 // call op at, at op call, call <@ range and range @> call.
 List* for_comparison(replacing& tables, OpExpr* condition) {
   if (list_length(condition->args) != 2) return NIL;
@@ -92,7 +113,15 @@ List* for_comparison(replacing& tables, OpExpr* condition) {
   }
   if (!may_replace(tables, time.id)) return NIL;
   if (get_opcode(op) == F_ELEM_CONTAINED_BY_RANGE) return for_range(tables, condition, time, other);
-  return compared_with_time(time, get_op_opfamily_strategy(op, time.callee->order), other);
+  const int strategy = get_op_opfamily_strategy(op, time.callee->order);
+  List* on_id = compared_with_time(time, strategy, other);
+  if (strategy != BTEqualStrategyNumber || on_id == NIL || IsA(estimate_expression_value(tables.root, other), Const))
+    return on_id;
+  // The planner takes a range of values that it does not know for half a percent of the rows. So the condition stays,
+  // and only partitions need the range.
+  if (!tables.root->simple_rte_array[id_column(time.id)->varno]->inh) return NIL;
+  note_times(tables, as<Node>(condition));
+  return lappend(on_id, condition);
 }
 
 // (call, id) < (at, last), the condition of a page in keyset pagination. Of other rows, the first members may be equal,
@@ -142,27 +171,6 @@ List* replacement(replacing& tables, Node* condition) {
   if (IsA(condition, NullTest)) return for_null_test(tables, as<NullTest>(condition));
   if (IsA(condition, ScalarArrayOpExpr)) return for_list(tables, as<ScalarArrayOpExpr>(condition));
   return IsA(condition, OpExpr) ? for_comparison(tables, as<OpExpr>(condition)) : NIL;
-}
-
-// Notes the times in a comparison that stays as it is.
-void note_times(replacing& tables, Node* condition) {
-  Oid op;
-  List* operands;
-  if (IsA(condition, OpExpr)) {
-    op = as<OpExpr>(condition)->opno;
-    operands = as<OpExpr>(condition)->args;
-  } else if (IsA(condition, RowCompareExpr)) {
-    op = linitial_oid(as<RowCompareExpr>(condition)->opnos);
-    operands = list_make1(linitial(as<RowCompareExpr>(condition)->largs));
-  } else {
-    return;
-  }
-  ListCell* cell;
-  foreach (cell, operands) {
-    auto* operand = as<Node>(lfirst(cell));
-    if (may_be_call(tables.root, operand) && compares_times(op))
-      tables.times = list_append_unique(tables.times, copyObjectImpl(operand));
-  }
 }
 
 // The conditions of a list, or what replaces them. The planner does not expect an AND in a list that is joined by AND,

@@ -200,8 +200,9 @@ int position_of(const Var* id, const IndexOptInfo* index) {
 }
 
 // Lists each index of a table that has the column of `time`, a call, a second time, with the call as a column of its
-// own before the id. `searched` says whether the query has conditions on the time, and not only an order.
-void list_copies(RelOptInfo* rel, Node* time, bool searched) {
+// own before the id. `searched` says whether the query has conditions on the time, and not only an order. Returns false
+// if there is no such index.
+bool list_copies(RelOptInfo* rel, Node* time, bool searched) {
   List* added = NIL;
   auto** implied = as<List*>(palloc0(sizeof(List*)));
   ListCell* cell;
@@ -213,10 +214,10 @@ void list_copies(RelOptInfo* rel, Node* time, bool searched) {
     if (position >= 0) added = lappend(added, by_time(index, position, time, searched, implied));
   }
   rel->indexlist = list_concat(rel->indexlist, added);
+  return added != NIL;
 }
 
-// Lists something with the statistics of `time`, a call, for a table with children, whose indexes the planner does not
-// scan.
+// Lists something with the statistics of `time`, a call, for a table without such an index, or with children.
 void list_statistics(RelOptInfo* rel, Node* time, Oid table) {
   static int no_column[] = {0};
   auto* index = makeNode(IndexOptInfo);
@@ -251,8 +252,8 @@ void list_indexes_by_time(PlannerInfo* root, RelOptInfo* rel) {
     const Var* id = id_column(read.id);
     if (id->varno != static_cast<int>(rel->relid) || is_nulled(id)) return;
     done = lappend(done, time);
-    if (!entry->inh) return list_copies(rel, time, searched);
-    if (searched) list_statistics(rel, time, entry->relid);
+    const bool has_copy = !entry->inh && list_copies(rel, time, searched);
+    if (searched && !has_copy) list_statistics(rel, time, entry->relid);
   };
   ListCell* cell;
   foreach (cell, planned(root).conditions.times) {
