@@ -62,6 +62,7 @@ extern "C" {
 #include <partitioning/partbounds.h>
 #include <replication/walsender.h>
 #include <rewrite/rewriteHandler.h>
+#include <rewrite/rewriteManip.h>
 #include <storage/ipc.h>
 #include <storage/latch.h>
 #include <storage/lmgr.h>

@@ -512,6 +512,38 @@ FROM unnest(ARRAY[
      ON created_at >= at AND created_at < at + interval ''1 min'' GROUP BY CUBE (1)']) AS query;
 RESET enable_hashjoin; RESET enable_sort;
 
+-- A column that is generated as the time uses the index of the id, unless an index has the column.
+CREATE TABLE generated (id uuid PRIMARY KEY, customer int,
+                        created_at timestamptz GENERATED ALWAYS AS (comb_timestamp(id)) STORED,
+                        ms timestamptz(3) GENERATED ALWAYS AS (comb_timestamp(id)) STORED,
+                        hot_at timestamptz GENERATED ALWAYS AS (hot_timestamp(id)) STORED,
+                        position bigint GENERATED ALWAYS AS (comb_stamp(id)) STORED,
+                        second timestamptz(0) GENERATED ALWAYS AS (comb_timestamp(id)) STORED,
+                        indexed timestamptz GENERATED ALWAYS AS (comb_timestamp(id)) STORED);
+INSERT INTO generated SELECT id, customer FROM orders;
+CREATE INDEX ON generated (customer, id);
+CREATE INDEX ON generated (indexed) WHERE ms IS NOT NULL OR customer > 0;
+CREATE TABLE generated_parts (LIKE generated INCLUDING GENERATED) PARTITION BY RANGE (id);
+CREATE TABLE generated_part PARTITION OF generated_parts FOR VALUES FROM (MINVALUE) TO (MAXVALUE);
+INSERT INTO generated_parts SELECT id, customer FROM orders;
+CREATE INDEX ON generated_parts (id);
+CREATE TABLE few AS SELECT timestamptz '2026-11-02' + n * interval '1 h' AS at FROM generate_series(1, 5) AS n;
+VACUUM ANALYZE generated, generated_parts, few;
+SELECT query, (regexp_match(plan(query), '(Index Cond: .*?)(?: [<>=]|\n|$)'))[1] AS by,
+       plan(query) ~ 'Sort\M(?! Key)' AS sorts,
+       rows_of(query) - rows_without(query) AS difference
+FROM unnest(ARRAY[
+  'SELECT * FROM generated WHERE created_at >= ''2026-11-03'' AND created_at < date ''2026-11-04''',
+  'SELECT * FROM generated WHERE customer = 5 ORDER BY created_at DESC LIMIT 20',
+  'SELECT * FROM generated WHERE created_at = (SELECT max(created_at) FROM generated WHERE customer < 100)',
+  'SELECT * FROM generated WHERE created_at IN (''2026-11-02'', ''2026-11-03'')',
+  'SELECT * FROM few JOIN generated ON created_at >= at AND created_at < at + interval ''1 min''',
+  'SELECT created_at, count(*) FROM generated WHERE created_at >= ''2026-11-03'' GROUP BY ROLLUP (1)',
+  'SELECT * FROM generated WHERE hot_at < ''1970-11-13''', 'SELECT * FROM generated WHERE position < 1',
+  'SELECT * FROM generated WHERE ms < ''2026-11-01 00:01''', 'SELECT * FROM generated WHERE second < ''2026-11-02''',
+  'SELECT * FROM generated WHERE indexed < ''2026-11-01 00:01'' AND customer > 0',
+  'SELECT * FROM generated_parts WHERE created_at < ''2026-11-01 00:01'' ORDER BY created_at']) AS query;
+
 -- comb_stamp(id) is planned as comb_timestamp(id) is. In one millisecond are ids of both labels, and of others.
 CREATE TABLE numbered (id uuid PRIMARY KEY, tenant int);
 INSERT INTO numbered
@@ -556,7 +588,7 @@ SET comb.enable_planner = off;
 EXPLAIN (COSTS OFF) SELECT * FROM orders_v WHERE created_at >= '2026-11-02' ORDER BY created_at LIMIT 1;
 RESET comb.enable_planner;
 
-DROP TABLE orders, kinds, months, numbered, by_key, by_time, forms CASCADE;
+DROP TABLE orders, kinds, months, numbered, generated, generated_parts, few, by_key, by_time, forms CASCADE;
 DROP FUNCTION plan, rows_of, rows_without, result_of, result_without;
 DROP SCHEMA ids;
 DROP ROLE regress_reader;

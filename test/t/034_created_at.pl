@@ -282,7 +282,7 @@ BEGIN FOR row IN c LOOP UPDATE plain_table SET tenant = 100 WHERE CURRENT OF c; 
 SELECT count(*), sum(n) FROM plain_table WHERE tenant = 100
 SQL
 
-my @writable = qw(plain partitioned ranges parent in_domain);
+my @writable = qw(plain partitioned ranges parent in_domain generated generated_parts);
 my @tables = (@writable, qw(with_key barrier protected));
 
 # A random query of a random shape.

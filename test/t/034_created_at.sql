@@ -79,6 +79,21 @@ INSERT INTO with_key_table SELECT random_id(), n % 10, n FROM generate_series(1,
 CREATE INDEX ON with_key_table (comb_timestamp(id));
 CREATE INDEX ON with_key_table (tenant, id);
 
+-- Here, created_at is a column that is generated, as of frameworks.
+CREATE TABLE generated (LIKE plain_table, created_at timestamptz GENERATED ALWAYS AS (comb_timestamp(id)) STORED);
+INSERT INTO generated SELECT random_id(), n % 10, n FROM generate_series(1, 400) AS n;
+CREATE INDEX ON generated (id);
+CREATE INDEX ON generated (tenant, id);
+CREATE TABLE generated_parts (LIKE generated INCLUDING GENERATED) PARTITION BY RANGE (id);
+CREATE TABLE g1 PARTITION OF generated_parts FOR VALUES FROM (MINVALUE) TO ('01a19c21-7200-9000-8000-000000000000');
+CREATE TABLE g2 PARTITION OF generated_parts FOR VALUES FROM ('01a19c21-7200-9000-8000-000000000000') TO (MAXVALUE);
+INSERT INTO generated_parts
+SELECT coalesce(random_id(), comb_boundary('2026-11-01 12:00Z')), n % 10, n FROM generate_series(1, 400) AS n;
+CREATE INDEX ON generated_parts (id);
+CREATE INDEX ON g2 (created_at);
+
+UPDATE generated SET stored = comb_timestamp(id);
+UPDATE generated_parts SET stored = comb_timestamp(id);
 UPDATE plain_table SET stored = comb_timestamp(id);
 UPDATE partitioned_table SET stored = comb_timestamp(id);
 UPDATE ranges_table SET stored = comb_timestamp(id);

@@ -13,6 +13,8 @@ struct planned_query {
   bool replaced;                   // whether its conditions have been replaced
   replaced_conditions conditions;  // what has become of them
   List* statistics;                // of times, in time_statistics.cpp
+  Bitmapset* with_columns;         // tables whose generated columns are known
+  List* generated;                 // columns that are generated as times, in time_columns.cpp
   comparisons* by_relation;        // with boundaries, in estimates.cpp
   int relations;                   // how many by_relation has
   int last;                        // the relation that was looked up last

@@ -5,6 +5,7 @@
 #include "time_conditions.hpp"
 
 #include "time_calls.hpp"
+#include "time_columns.hpp"
 #include "time_lists.hpp"
 
 namespace comb::pg {
@@ -66,6 +67,15 @@ bool may_replace(replacing& tables, Node* id) {
   return !bms_is_member(number, tables.kept);
 }
 
+// The time in a condition that can be replaced, or none. Children of a table can generate a column in other ways.
+time_call read_replaceable(replacing& tables, void* node) {
+  const time_call time = read_time(tables.root, node);
+  if (time.callee == nullptr || !may_replace(tables, time.id) ||
+      (IsA(strip_placeholders(node), Var) && tables.root->simple_rte_array[id_column(time.id)->varno]->inh))
+    return {};
+  return time;
+}
+
 // ---- the conditions of a query -------------------------------------------------------------------------------------
 
 // call <@ range. A range of another table stays, for indexes of that table, and conditions that follow are added to it.
@@ -102,16 +112,15 @@ void note_times(replacing& tables, Node* condition) {
 List* for_comparison(replacing& tables, OpExpr* condition) {
   if (list_length(condition->args) != 2) return NIL;
   Oid op = condition->opno;
-  time_call time = read_call(linitial(condition->args));
+  time_call time = read_replaceable(tables, linitial(condition->args));
   auto* other = as<Node>(lsecond(condition->args));
   if (time.callee == nullptr) {
-    time = read_call(other);
+    time = read_replaceable(tables, other);
     if (time.callee == nullptr) return NIL;
     other = as<Node>(linitial(condition->args));
     op = get_commutator(op);
     if (!OidIsValid(op)) return NIL;
   }
-  if (!may_replace(tables, time.id)) return NIL;
   if (get_opcode(op) == F_ELEM_CONTAINED_BY_RANGE) return for_range(tables, condition, time, other);
   const int strategy = get_op_opfamily_strategy(op, time.callee->order);
   List* on_id = compared_with_time(time, strategy, other);
@@ -127,8 +136,8 @@ List* for_comparison(replacing& tables, OpExpr* condition) {
 // (call, id) < (at, last), the condition of a page in keyset pagination. Of other rows, the first members may be equal,
 // so call <= at follows from the condition, and is added to it.
 List* for_rows(replacing& tables, RowCompareExpr* rows) {
-  const time_call time = read_call(linitial(rows->largs));
-  if (time.callee == nullptr || !may_replace(tables, time.id)) return NIL;
+  const time_call time = read_replaceable(tables, linitial(rows->largs));
+  if (time.callee == nullptr) return NIL;
   const int strategy = get_op_opfamily_strategy(linitial_oid(rows->opnos), time.callee->order);
   auto* at = as<Node>(linitial(rows->rargs));
   if (list_length(rows->largs) == 2 && equal(time.id, lsecond(rows->largs)) && IsA(at, Const) &&
@@ -144,8 +153,8 @@ List* for_rows(replacing& tables, RowCompareExpr* rows) {
 time_call read_list(replacing& tables, Node* condition) {
   if (!IsA(condition, ScalarArrayOpExpr)) return {};
   const auto* any = as<ScalarArrayOpExpr>(condition);
-  const time_call time = read_call(linitial(any->args));
-  if (time.callee == nullptr || !any->useOr || !may_replace(tables, time.id) ||
+  const time_call time = read_replaceable(tables, linitial(any->args));
+  if (time.callee == nullptr || !any->useOr ||
       get_op_opfamily_strategy(any->opno, time.callee->order) != BTEqualStrategyNumber)
     return {};
   return time;
@@ -158,8 +167,8 @@ List* for_list(replacing& tables, ScalarArrayOpExpr* any) {
 
 // call IS NULL and call IS NOT NULL
 List* for_null_test(replacing& tables, NullTest* test) {
-  const time_call time = read_call(test->arg);
-  if (time.callee == nullptr || !may_replace(tables, time.id)) return NIL;
+  const time_call time = read_replaceable(tables, test->arg);
+  if (time.callee == nullptr) return NIL;
   auto* on_id = as<NullTest>(copyObjectImpl(test));
   on_id->arg = as<Expr>(copyObjectImpl(time.id));
   return list_make1(on_id);
@@ -248,10 +257,10 @@ void replace_in_join_tree(replacing& tables, Node* join_tree) {
 }  // namespace
 
 bool may_be_call(const PlannerInfo* root, Node* node) {
-  if (!IsA(node, Var)) return read_call(node).callee != nullptr;
+  if (read_time(root, node).callee != nullptr) return true;
   const auto* column = as<Var>(node);
-  if ((column->vartype != TIMESTAMPTZOID && column->vartype != INT8OID) || column->varlevelsup > 0 ||
-      IS_SPECIAL_VARNO(column->varno))
+  if (!IsA(column, Var) || (column->vartype != TIMESTAMPTZOID && column->vartype != INT8OID) ||
+      column->varlevelsup > 0 || IS_SPECIAL_VARNO(column->varno))
     return false;
   const RangeTblEntry* entry = root->simple_rte_array[column->varno];
   return entry->rtekind == RTE_SUBQUERY && entry->inh;

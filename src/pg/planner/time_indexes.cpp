@@ -10,6 +10,7 @@
 
 #include "planned_query.hpp"
 #include "time_calls.hpp"
+#include "time_columns.hpp"
 
 namespace comb::pg {
 
@@ -153,12 +154,13 @@ Value* inserted(const Value* values, int count, int position, Value added) {
 }
 
 // The index with the time of ids before its column `position`, the id.
-IndexOptInfo* by_time(IndexOptInfo* real, int position, Node* time, bool searched, List** implied) {
+IndexOptInfo* by_time(IndexOptInfo* real, int position, Node* time, const time_call& read, bool searched,
+                      List** implied) {
   Assert(position < real->nkeycolumns && real->nkeycolumns < INDEX_MAX_KEYS && !is_copy(real));
   auto* result = as<index_by_time>(palloc(sizeof(index_by_time)));
   result->real = real;
   result->position = position;
-  result->time = read_call(time);
+  result->time = read;
   result->implied = implied;
   IndexOptInfo& seen = result->as_seen;
   seen = *real;
@@ -202,7 +204,7 @@ int position_of(const Var* id, const IndexOptInfo* index) {
 // Lists each index of a table that has the column of `time`, a call, a second time, with the call as a column of its
 // own before the id. `searched` says whether the query has conditions on the time, and not only an order. Returns false
 // if there is no such index.
-bool list_copies(RelOptInfo* rel, Node* time, bool searched) {
+bool list_copies(RelOptInfo* rel, Node* time, const time_call& read, bool searched) {
   List* added = NIL;
   auto** implied = as<List*>(palloc0(sizeof(List*)));
   ListCell* cell;
@@ -210,8 +212,8 @@ bool list_copies(RelOptInfo* rel, Node* time, bool searched) {
     auto* index = lfirst_node(IndexOptInfo, cell);
     if (index->hypothetical || index->nkeycolumns == INDEX_MAX_KEYS || (!searched && index->relam != BTREE_AM_OID))
       continue;
-    const int position = position_of(id_column(read_call(time).id), index);
-    if (position >= 0) added = lappend(added, by_time(index, position, time, searched, implied));
+    const int position = position_of(id_column(read.id), index);
+    if (position >= 0) added = lappend(added, by_time(index, position, time, read, searched, implied));
   }
   rel->indexlist = list_concat(rel->indexlist, added);
   return added != NIL;
@@ -247,13 +249,13 @@ void list_indexes_by_time(PlannerInfo* root, RelOptInfo* rel) {
     // The planner raises an error if a column that an outer join can make null is a call in a child.
     if (IsA(wanted, Var) && is_nulled(as<Var>(wanted))) return;
     Node* time = for_child(root, rel->relid, wanted);
-    const time_call read = read_call(time);
+    const time_call read = read_time(root, time);
     if (read.callee == nullptr || list_member(done, time)) return;
     const Var* id = id_column(read.id);
     if (id->varno != static_cast<int>(rel->relid) || is_nulled(id)) return;
     done = lappend(done, time);
-    const bool has_copy = !entry->inh && list_copies(rel, time, searched);
-    if (searched && !has_copy) list_statistics(rel, time, entry->relid);
+    const bool has_copy = !entry->inh && list_copies(rel, time, read, searched);
+    if (searched && !has_copy && !IsA(time, Var)) list_statistics(rel, time, entry->relid);
   };
   ListCell* cell;
   foreach (cell, planned(root).conditions.times) {
