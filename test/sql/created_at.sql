@@ -43,6 +43,8 @@ INSERT INTO forms (condition) VALUES
 ('created_at BETWEEN ''2026-11-01'' AND ''2026-11-02'''),
 ('created_at >= date ''2026-11-02'''), ('created_at >= timestamp ''2026-11-02 01:00'''),
 ('created_at >= now() - (now() - ''2026-11-02'')'), ('created_at >= (SELECT timestamptz ''2026-11-02'')'),
+('created_at >= ANY (''{2026-11-02,2026-11-01 06:00}'')'), ('created_at < ANY (''{2026-11-02,2026-11-01 06:00}'')'),
+('created_at > ALL (''{2026-11-02,2026-11-01 06:00}'')'), ('created_at <= ALL (''{2026-11-02,2026-11-01 06:00}'')'),
 ('created_at <@ tstzrange(''2026-11-01'', ''2026-11-02'')'), ('tstzrange(''2026-11-01'', NULL) @> created_at'),
 ('created_at <@ (SELECT tstzrange(''2026-11-01'', ''2026-11-02''))'),
 ('(SELECT tstzrange(''2026-11-01'', ''2026-11-02'')) @> created_at'),
@@ -63,7 +65,8 @@ WHERE plan(query) ~ '_timestamp\(' OR rows_of(query) <> rows_without(query);
 -- Conditions that stay as they are.
 TRUNCATE forms;
 INSERT INTO forms (condition) VALUES
-('created_at <> ''2026-11-02'''), ('created_at <> ALL (''{2026-11-02}'')'),
+('created_at <> ''2026-11-02'''), ('created_at <> ALL (''{2026-11-02}'')'), ('created_at = ALL (''{2026-11-02}'')'),
+('created_at >= ANY (''{2026-11-02,NULL}'')'), ('created_at < ALL (''{}'')'),
 ('created_at::date = ''2026-11-02'''), ('date_trunc(''day'', created_at) = ''2026-11-02'''),
 ('CASE WHEN created_at < ''2026-11-02'' THEN true END'),
 -- The planner could not put the other column into a boundary and use it for joins.

@@ -129,7 +129,7 @@ sub condition
 		"($column, $table.n) " . one_of('<', '<=', '>', '>=') . " ($at, 200)",
 		"($column $op $at) IS " . one_of('TRUE', 'NOT TRUE', 'UNKNOWN'),
 		"$column " . one_of('IN', 'IN', 'NOT IN') . ' (' . join(', ', $at, map { time_constant() } 1 .. number(8)) . ')',
-		"$column " . one_of('=', '=', '=', '<') . ' ANY (' . array() . ')',
+		"$column " . one_of('=', '=', '=', $op) . one_of(' ANY (', ' ANY (', ' ALL (') . array() . ')',
 		"($column, $table.id) " . one_of('<', '<=', '>', '>=') . " ($at, " . id_constant() . ')',
 		"$column IS " . one_of('NULL', 'NOT NULL'),
 		"CASE WHEN $column $op $at THEN true ELSE $table.n < 200 END",

@@ -160,9 +160,12 @@ time_call read_list(replacing& tables, Node* condition) {
   return time;
 }
 
-List* for_list(replacing& tables, ScalarArrayOpExpr* any) {
-  const time_call time = read_list(tables, as<Node>(any));
-  return time.callee != nullptr && IsA(lsecond(any->args), Const) ? one_of(time, as<Const>(lsecond(any->args))) : NIL;
+// call op ANY (times), call op ALL (times), for constant times
+List* for_list(replacing& tables, ScalarArrayOpExpr* list) {
+  const time_call time = read_replaceable(tables, linitial(list->args));
+  if (time.callee == nullptr || !IsA(lsecond(list->args), Const)) return NIL;
+  return compared_with_times(time, get_op_opfamily_strategy(list->opno, time.callee->order), list->useOr,
+                             as<Const>(lsecond(list->args)));
 }
 
 // call IS NULL and call IS NOT NULL

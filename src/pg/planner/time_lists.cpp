@@ -119,14 +119,22 @@ bool join_with_times(PlannerInfo* root, FromExpr* from, int planned, int table, 
   return false;
 }
 
-List* one_of(const time_call& time, const Const* times) {
+List* compared_with_times(const time_call& time, int strategy, bool any, const Const* times) {
   constexpr int most = 100;
-  const elements list = distinct(times);
-  if (list.count == 0 || list.count > most) return NIL;
+  elements list = distinct(times);
+  if (list.count == 0 || strategy == InvalidStrategy) return NIL;
+  if (strategy != BTEqualStrategyNumber) {
+    // It is a comparison with the first or with the last of them.
+    const bool less = strategy == BTLessStrategyNumber || strategy == BTLessEqualStrategyNumber;
+    if (less == any) list.values += list.count - 1;
+    list.count = 1;
+  } else if (!any || list.count > most) {
+    return NIL;
+  }
   List* result = NIL;
   for (int i = 0; i < list.count; ++i) {
     Const* at = makeConst(TIMESTAMPTZOID, -1, InvalidOid, sizeof(TimestampTz), list.values[i], false, true);
-    List* range = compared_with_time(time, BTEqualStrategyNumber, as<Node>(at));
+    List* range = compared_with_time(time, strategy, as<Node>(at));
     if (range == NIL) return NIL;
     result = lappend(result, make_ands_explicit(range));
   }

@@ -10,8 +10,8 @@ namespace comb::pg {
 // is the table that the planner is at. Returns false, and changes nothing, if it cannot.
 bool join_with_times(PlannerInfo* root, FromExpr* from, int planned, int table, const ScalarArrayOpExpr* condition);
 
-// The same condition with a call and constants as alternatives, for everywhere else. An empty list if there are too
-// many.
-List* one_of(const time_call& time, const Const* times);
+// The conditions that are the same as `call op ANY (times)`, or ALL: for equality, alternatives, for everywhere else.
+// An empty list if there are none, or too many.
+List* compared_with_times(const time_call& time, int strategy, bool any, const Const* times);
 
 }  // namespace comb::pg
