@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstring>
 #include <iterator>
+#include <limits>
 #include <string_view>
 
 #include "comb/comb.hpp"
@@ -139,6 +140,8 @@ void check_hot(std::uint64_t units, std::uint64_t number, std::uint64_t other) {
        static_cast<std::uint64_t>(remainder));
 }
 
+constexpr std::int64_t max_number = std::numeric_limits<std::int64_t>::max();
+
 void check_boundaries(const uuid& id, sys_micros time) {
   const uuid from = comb_boundary(time), after = comb_boundary_after(time), hot_from = hot_boundary(time);
   for (const uuid& edge : {from, after, hot_from}) MUST(edge == max_uuid || edge.low() == 0);
@@ -146,6 +149,9 @@ void check_boundaries(const uuid& id, sys_micros time) {
   // Nothing is after infinity, and no boundary is after the max uuid.
   MUST((id >= after) == (comb_timestamp(id) > time || (id == max_uuid && time == infinity)));
   MUST((id >= hot_from) == (hot_timestamp(id) >= time));
+  const std::int64_t number = comb_stamp(id), given = unix_micros(time);
+  for (const std::int64_t at : {number - 1, number, number == max_number ? number : number + 1, given, given << 17})
+    MUST((id >= comb_stamp_boundary(at)) == (number >= at));
 }
 
 void check_times(const uuid& a, const uuid& b, sys_micros time) {
@@ -153,6 +159,7 @@ void check_times(const uuid& a, const uuid& b, sys_micros time) {
   MUST(micros >= ms && micros - ms < milliseconds{1});
   MUST(ms >= sys_micros{} && (micros <= max_stamp_time || a == max_uuid));
   MUST(order(ms, comb_timestamp(b)) * order(a, b) >= 0);
+  MUST(order(comb_stamp(a), comb_stamp(b)) * order(a, b) >= 0);
 
   check_boundaries(a, time);
   for (const microseconds near : {microseconds{-1}, microseconds{0}, microseconds{1}}) {
