@@ -38,40 +38,44 @@ COALESCE(a.xact_start,
       HINT := format('Run GRANT pg_read_all_stats TO %I.', current_user);
   END IF;
 -- == are_tables: part
-(cardinality(tables) <= 16)
-    AND NOT EXISTS (SELECT FROM unnest(tables) AS t (id) LEFT JOIN pg_class AS c ON (c.oid = t.id)
-                    WHERE COALESCE((c.relkind <> 'r') AND (c.relkind <> 'p'), true))
+(SELECT count(*) <= 16 FROM (SELECT FROM unnest(tables) AS t (id) GROUP BY t.id) AS g)
+    AND NOT EXISTS (SELECT FROM {{no_tables}})
+-- == no_tables: part
+unnest(tables) AS t (id) LEFT JOIN pg_class AS c ON (c.oid = t.id)
+      WHERE COALESCE((c.relkind <> 'r') AND (c.relkind <> 'p'), true)
 -- == check_tables: part
-  IF ({{are_tables}}) IS NOT TRUE THEN
-    IF (tables IS NULL) OR EXISTS (SELECT FROM unnest(tables) AS t (id) WHERE t.id IS NULL) THEN
-      RAISE EXCEPTION USING ERRCODE := '22004', MESSAGE := 'table must not be NULL';
-    ELSIF cardinality(tables) > 16 THEN
-      RAISE EXCEPTION USING ERRCODE := '54023', MESSAGE := 'cannot take a watermark of more than 16 tables',
-        DETAIL := format('There are %s.', cardinality(tables));
+  IF tables IS NULL THEN
+    RAISE EXCEPTION USING ERRCODE := '22004', MESSAGE := 'the array of tables is null', HINT := {{name_none}};
+  ELSIF NOT ({{are_tables}}) THEN
+    SELECT t.id::int8 AS id, c.relname AS name INTO shape FROM {{no_tables}} ORDER BY t.id DESC LIMIT 1;
+    IF NOT FOUND THEN
+      RAISE EXCEPTION USING ERRCODE := '54023', MESSAGE := 'more than 16 tables', HINT := {{name_none}};
+    ELSIF shape.id IS NULL THEN
+      RAISE EXCEPTION USING ERRCODE := '22004', MESSAGE := 'a table is null', HINT := {{name_none}};
+    ELSIF shape.name IS NULL THEN
+      RAISE EXCEPTION USING ERRCODE := '42P01', MESSAGE := format('table with OID %s does not exist', shape.id);
     END IF;
-    FOR shape IN SELECT t.id::int8 AS id, c.relname AS name, c.relkind AS kind
-                 FROM unnest(tables) AS t (id) LEFT JOIN pg_class AS c ON (c.oid = t.id) LOOP
-      IF shape.kind IS NULL THEN
-        RAISE EXCEPTION USING ERRCODE := '42P01', MESSAGE := format('relation with OID %s does not exist', shape.id);
-      ELSIF (shape.kind <> 'r') AND (shape.kind <> 'p') THEN
-        RAISE EXCEPTION USING ERRCODE := '42809', MESSAGE := format('"%s" is not a table', shape.name);
-      END IF;
-    END LOOP;
+    RAISE EXCEPTION USING ERRCODE := '42809', MESSAGE := format('"%s" is not a table', shape.name),
+      HINT := 'Name the tables that rows are inserted into.';
   END IF;
+-- == name_none: part
+'For all tables of the database, name none.'
 
--- The transactions that could write to the tables. Who inserts locks a table before it makes ids for it, and keeps the
--- lock until its rows are visible. The locks are read after this transaction has begun, which bounds the watermark. So
--- a transaction that locks a table later makes its ids above the watermark.
+-- The transactions that can have written to the tables, with their processes, which are NULL if prepared. A transaction
+-- locks a table before it makes ids for it, and keeps the lock until its rows are visible. The locks are read after the
+-- caller's transaction has begun, which bounds the watermark. So one that locks a table later makes its ids above the
+-- watermark.
 --
--- Rows reach a partition also through its ancestors, which are locked first: the partition is locked when its row has
--- its id. Children and partitions are in the catalogs before another transaction can write to them as such. Who adds
--- one and writes to it in one transaction has locked its parent and written to the catalogs. VACUUM and CREATE INDEX
--- CONCURRENTLY lock a table in the same way, but mostly have no transaction ID, and insert nothing.
+-- A row can reach a partition through its ancestors. They are locked before the row has its id, the partition only
+-- afterwards. New children and partitions are in the catalogs before other transactions can write to them as such. A
+-- transaction that adds one and writes to it has locked the parent, and has a transaction ID. VACUUM and CREATE INDEX
+-- CONCURRENTLY take the same lock, mostly without a transaction ID, and insert nothing. While a transaction is
+-- prepared, its locks pass from its process to none one by one.
 -- == writers: part
 (WITH RECURSIVE tree AS (
       SELECT t.id FROM unnest(tables) AS t (id)
       UNION SELECT i.inhrelid::regclass FROM tree AS t JOIN pg_inherits AS i ON (i.inhparent = t.id))
-    SELECT l.pid, array_agg(l.transactionid) AS transactions
+    SELECT array_agg(l.pid) AS pids, array_agg(l.transactionid) AS transactions
     FROM pg_lock_status() AS l
     WHERE l.granted
           AND ((l.locktype = 'transactionid')
@@ -80,37 +84,44 @@ COALESCE(a.xact_start,
                    AND (l.relation = ANY (SELECT t.id FROM tree AS t
                                           UNION ALL SELECT p.id FROM unnest(tables) AS t (id)
                                           CROSS JOIN LATERAL pg_partition_ancestors(t.id) AS p (id)))))
-    GROUP BY l.pid, l.virtualtransaction
+    GROUP BY l.virtualtransaction
     HAVING bool_or((l.locktype = 'relation') AND (l.mode = ANY ('{RowExclusiveLock,AccessExclusiveLock}'::text[])))
            OR (bool_or((l.locktype = 'relation')
                        AND (l.mode = ANY ('{ShareUpdateExclusiveLock,ShareRowExclusiveLock,ExclusiveLock}'::text[])))
                AND bool_or(l.locktype = 'transactionid')))
 
--- The earliest beginning of a transaction that holds the watermark back, in `since`. The sessions are looked at after
--- the locks. A transaction that has ended in between is visible to later snapshots.
--- == check_sessions: part
-  IF cardinality(tables) > 0 THEN
-    SELECT array_agg(w.pid) INTO writers FROM {{writers}} AS w;
-  END IF;
+-- When the earliest transaction began that holds the watermark back, in `since`, and whether one is prepared. The
+-- server does not show when a prepared one began, so there is no watermark then. Sessions are looked at first, then
+-- locks and prepared transactions, because a transaction is shown there before its session ends it.
+-- == transactions: part
+  pids int4[];
+  times timestamptz[];
+  hidden int4[];
+  writers int4[];
+  since timestamptz;
+  is_hidden int4;
+  is_prepared bool;
+-- == check_transactions: part
   PERFORM pg_stat_clear_snapshot();
-  SELECT min({{began}}), min(CASE WHEN a.state = 'disabled' THEN a.pid END) INTO since, hidden
-  FROM pg_stat_get_activity(NULL) AS a WHERE {{is_of_database}} AND {{holds}};
-  IF (hidden IS NOT NULL) OR (current_setting('track_activities') = 'off') THEN
+  SELECT array_agg(a.pid), array_agg({{began}}), array_agg(CASE WHEN a.state = 'disabled' THEN a.pid END)
+  INTO pids, times, hidden
+  FROM pg_stat_get_activity(NULL) AS a WHERE {{is_of_database}};
+  IF cardinality(tables) = 0 THEN
+    is_prepared := EXISTS (SELECT FROM pg_prepared_xact() AS p JOIN pg_database AS d ON d.oid = p.dbid
+                           WHERE d.datname = current_database());
+  ELSE
+    SELECT array_agg(p.id) INTO writers FROM {{writers}} AS w CROSS JOIN LATERAL unnest(w.pids) AS p (id);
+    is_prepared := array_position(writers, NULL::int4) IS NOT NULL;
+  END IF;
+  SELECT min(times[n]), min(hidden[n]) INTO since, is_hidden
+  FROM generate_subscripts(pids, 1) AS n WHERE {{holds}} OR (pids[n] = pg_backend_pid());
+  IF (is_hidden IS NOT NULL) OR (current_setting('track_activities') = 'off') THEN
     RAISE EXCEPTION USING ERRCODE := '55000', MESSAGE := 'cannot see the transactions of all sessions',
-      DETAIL := format('The setting track_activities is off in process %s.', COALESCE(hidden, pg_backend_pid())),
+      DETAIL := format('The setting track_activities is off in process %s.', COALESCE(is_hidden, pg_backend_pid())),
       HINT := 'Turn it on for all sessions.';
   END IF;
 -- == holds: part
-((cardinality(tables) = 0) OR (a.pid = pg_backend_pid()) OR (a.pid = ANY (writers)))
-
--- Prepared transactions are looked at after the sessions, because a transaction is shown there before its session ends
--- it. The server does not show when it began, so there is no watermark while one is prepared.
--- == check_prepared: part
-  is_prepared := EXISTS (SELECT FROM pg_prepared_xact() AS p JOIN pg_database AS d ON d.oid = p.dbid
-                         WHERE d.datname = current_database());
-  IF is_prepared AND (cardinality(tables) > 0) THEN
-    is_prepared := EXISTS (SELECT FROM {{writers}} AS w WHERE w.pid IS NULL);
-  END IF;
+((cardinality(tables) = 0) OR (pids[n] = ANY (writers)))
 
 -- The microseconds of the watermark for the snapshot `seen`; 0 for nothing yet. If `seen` is NULL, it only takes a
 -- sample.
@@ -140,16 +151,12 @@ DECLARE
   only_earlier bool := current_setting('transaction_isolation') = ANY ('{repeatable read,serializable}'::text[]);
   callers text;
   shape record;
-  writers int4[];
-  since timestamptz;
-  hidden int4;
-  is_prepared bool;
+{{transactions}}
   is_new bool := false;
   micros int8;
 BEGIN
   IF seen IS NOT NULL THEN
 {{check_caller}}
-{{check_tables}}
     IF current_user::text <> (CASE WHEN current_setting('role') = 'none' THEN session_user::text
                                    ELSE current_setting('role') END) THEN
       RAISE EXCEPTION USING ERRCODE := '42501', MESSAGE := 'permission denied to ask for the watermark as another role',
@@ -159,12 +166,15 @@ BEGIN
     END IF;
     GET DIAGNOSTICS callers := PG_CONTEXT;
     only_earlier := only_earlier OR (cardinality(string_to_array(callers, chr(10))) > 2);
-  ELSIF only_earlier OR pg_is_in_recovery() OR NOT pg_has_role(current_user, 'pg_read_all_stats', 'USAGE')
-        OR (({{are_tables}}) IS NOT TRUE) THEN
+  ELSIF only_earlier OR pg_is_in_recovery() OR NOT pg_has_role(current_user, 'pg_read_all_stats', 'USAGE') THEN
     RETURN 0;
   END IF;
 
-  IF COALESCE(kept[1] <> began, true) THEN
+  IF (tables IS NULL) OR COALESCE(kept[1] <> began, true) THEN
+    IF (seen IS NULL) AND (({{are_tables}}) IS NOT TRUE) THEN
+      RETURN 0;
+    END IF;
+{{check_tables}}
     kept := ARRAY[began, '', '', '1:1:', COALESCE(kept[cardinality(kept)], '1:1:/0')];
   END IF;
   IF split_part(kept[cardinality(kept)], '/', 2)::int8 > clock THEN
@@ -172,8 +182,8 @@ BEGIN
   END IF;
 
   IF (kept[4] = '1:1:') OR ((seen IS NULL) AND (kept[4] <> pg_current_snapshot()::text)) THEN
-{{check_sessions}}
-{{check_prepared}}
+{{check_transactions}}
+    EXECUTE {{read_messages}};
     micros := (date_part('epoch', since) * 1000000)::int8;
     kept[4] := pg_current_snapshot()::text;
     is_new := true;
@@ -204,6 +214,10 @@ BEGIN
   END IF;
   RETURN micros;
 END
+-- A new query reads the messages about changed tables, so that the planner, which has locked a table before, sees the
+-- partitions that were attached until the locks were read.
+-- == read_messages: part
+'SELECT FROM pg_catalog.pg_inherits LIMIT 0'
 -- Whether all transactions that have ended for the snapshot {{2}} have ended for {{1}}, too.
 -- == sees: part
 (pg_snapshot_xmax({{1}}) >= pg_snapshot_xmax({{2}}))
@@ -241,41 +255,37 @@ RETURN comb_below(pg_current_snapshot(), comb_sample_ahead(tables), true, tables
 -- == comb_watermark_holders: plpgsql
 DECLARE
   shape record;
-  writers int4[];
-  since timestamptz;
-  hidden int4;
+{{transactions}}
 BEGIN
 {{check_caller}}
 {{check_tables}}
-{{check_sessions}}
+{{check_transactions}}
   RETURN QUERY
-    SELECT a.pid, {{began}}, NULL::text FROM pg_stat_get_activity(NULL) AS a
-    WHERE {{is_of_database}} AND {{holds}} AND ({{began}} IS NOT NULL) AND (a.pid <> pg_backend_pid())
+    SELECT pids[n], times[n], NULL::text FROM generate_subscripts(pids, 1) AS n
+    WHERE {{holds}} AND (times[n] IS NOT NULL) AND (pids[n] <> pg_backend_pid())
     UNION ALL
     SELECT NULL::int4, p.prepared, p.gid FROM pg_prepared_xacts AS p
     WHERE (p.database = current_database())
           AND ((cardinality(tables) = 0)
-               OR EXISTS (SELECT FROM {{writers}} AS w
-                          WHERE (w.pid IS NULL) AND (p.transaction = ANY (w.transactions))));
+               OR EXISTS (SELECT FROM {{writers}} AS w WHERE p.transaction = ANY (w.transactions)));
 END
 
 -- ---- waiting ----
 
--- The next place is a watermark, which this transaction's beginning bounds. Whether a table has rows from a place on
--- cannot be known, because the key's column is not. But a row appears only when a transaction ends that has a
--- transaction ID, and the server counts these: the number of those that have ended is the end of a snapshot, less those
--- that it lists as running. So the procedure returns when the watermark has passed the place, and a transaction of the
--- server has ended since.
+-- Whether the tables have rows from a place on cannot be known, because the column of the key is not. But a row appears
+-- only when a transaction ends that has a transaction ID, and the server counts these: as many have ended as the xmax
+-- of a snapshot, less those that it lists as running. So the procedure returns when the watermark has passed the place,
+-- and a transaction of the server has ended since. It returns without rows if that one wrote elsewhere, so it waits
+-- until the place is 20 ms old.
 --
--- The place itself contains the number, in the 62 bits after the variant, so that any session can continue. It was read
--- before the time of the place, so none of the transactions counted has ids from the place on. A watermark that a
--- transaction holds back to an earlier time has 0 there, and so do those of comb_watermark(). All ids of the watermark's
--- microsecond are above the place, which is of the microsecond before.
+-- The place itself contains the number, in the 62 bits after the variant, so that any session can continue. The number
+-- was read before the time of the place, so no transaction that it counts has made ids from the place on. It is 0 in a
+-- watermark that a transaction holds back to an earlier time, and in those of comb_watermark(). The place is of the
+-- microsecond before the watermark, because ids of the watermark's own microsecond must not be below it.
 --
--- On a server where other tables are written, it returns without rows, so it waits until the place is 20 ms
--- old.
+-- It sleeps in short transactions, so that each holds others back for a moment only.
 --
--- It sleeps in short transactions, so that it holds others back only as long as one lasts.
+-- PL/pgSQL does not show whether it can commit. So it tries twice, in ways that fail: with the same error if it cannot.
 -- == wait_for_rows: part
 DECLARE
   until float8 := date_part('epoch', clock_timestamp()) + date_part('epoch', timeout);
@@ -286,19 +296,15 @@ DECLARE
   is_late bool;
   message text;
   shape record;
-  writers int4[];
-  since timestamptz;
-  hidden int4;
-  is_prepared bool;
+{{transactions}}
   micros int8;
   begun int8;
   next uuid;
 BEGIN
   IF timeout IS NULL THEN
-    RAISE EXCEPTION USING ERRCODE := '22004', MESSAGE := 'timeout must not be NULL';
+    RAISE EXCEPTION USING ERRCODE := '22004', MESSAGE := 'timeout is null';
   ELSIF timeout < '0'::interval THEN
-    RAISE EXCEPTION USING ERRCODE := '22023', MESSAGE := 'timeout must not be negative',
-      DETAIL := format('It is %s.', timeout);
+    RAISE EXCEPTION USING ERRCODE := '22023', MESSAGE := 'timeout is negative';
   END IF;
   BEGIN
     COMMIT;
@@ -310,9 +316,14 @@ BEGIN
   EXCEPTION WHEN invalid_transaction_termination THEN
     IF message = SQLERRM THEN
       RAISE EXCEPTION USING ERRCODE := '25001', MESSAGE := '{{1}}_wait() cannot run inside a transaction block',
-        HINT := 'Call it in a statement of its own, with a connection that is in autocommit mode.';
+        HINT := 'If the driver opens transactions by itself, set its connection to autocommit.';
     END IF;
   END;
+  IF pg_current_xact_id_if_assigned() IS NOT NULL THEN
+    RAISE EXCEPTION USING ERRCODE := '25001',
+      MESSAGE := '{{1}}_wait() cannot run in a transaction that has written or made an id',
+      HINT := 'Commit before the call.';
+  END IF;
   place := COALESCE(place, {{nil}});
   LOOP
     COMMIT;
@@ -326,8 +337,7 @@ BEGIN
       COMMIT;
 {{check_caller}}
 {{check_tables}}
-{{check_sessions}}
-{{check_prepared}}
+{{check_transactions}}
       micros := CASE WHEN is_prepared THEN 1 ELSE (date_part('epoch', since) * 1000000)::int8 END - 1;
       next := encode({{{{1}}_begin micros}}
                        || int8send((1::int8 << 63) | (CASE WHEN micros > ended_at THEN ended ELSE 0 END)), 'hex')::uuid;

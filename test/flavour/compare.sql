@@ -188,6 +188,8 @@ FROM (VALUES ('comb_uuid(''infinity'')'), ('comb_uuid(''1969-12-31 23:59:59.9999
              ('comb_from_ulid('''')'), ('comb_from_ulid(''01ARZ3NDEKTSV4RRFFQ69G5FA'')'),
              ('comb_from_ulid(''01ARZ3NDEKTSV4RRFFQ69G5FAVV'')'), ('comb_from_ulid(''81ARZ3NDEKTSV4RRFFQ69G5FAV'')'),
              ('comb_from_ulid(''01ARZ3NDEKTSV4RRFFQ69G5FAU'')'), ('comb_from_ulid(''01ARZ3NDEKTSV4RRFFQ69G5FA-'')'),
+             ('comb_watermark(NULL)'), ('hot_watermark(7)'), ('comb_watermark(''pg_views'')'),
+             ('comb_watermark(VARIADIC NULL::regclass[])'),
              (E'comb_from_ulid(''01ARZ3NDEKTSV4RRFFQ69G5FAV\n'')'),
              (E'comb_from_ulid(''01ARZ3NDEKTSV4RRFFQ69G5FA\u00e9'')')
      ) AS calls (call),

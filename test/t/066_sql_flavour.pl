@@ -127,7 +127,10 @@ is_deeply(uses($database), $uses, 'updated: what uses comb keeps its OIDs, and u
 moved_as_it_was($database, $before);
 delete @functions{ keys %{ { functions($database) } } };
 is_deeply([ sort values %functions ],
-	[ 'comb_below(pg_snapshot,boolean,boolean)', 'comb_sample_ahead()', 'comb_sampled(pg_snapshot)' ],
+	[
+		'comb_below(pg_snapshot,boolean,boolean,regclass[])', 'comb_sample_ahead(regclass[])',
+		'comb_sampled(pg_snapshot,regclass[])'
+	],
 	'updated: all functions keep their OIDs, except helpers, which are dropped');
 
 # With pg_tle, the objects belong to the role that creates the extension. This control file has the same effect. The

@@ -29,8 +29,8 @@ sub compared
 
 # comb_status(), functions for triggers and functions that make ids of the present have nothing to compare.
 is(compared($rows),
-	join("\n", qw(comb_log comb_status comb_touch comb_track comb_untrack comb_watermark comb_watermark_holders
-		  hot_watermark t|t|0)),
+	join("\n", qw(comb_log comb_status comb_touch comb_track comb_untrack comb_wait comb_watermark
+		  comb_watermark_holders hot_wait hot_watermark t|t|0)),
 	"both flavours return the same for $rows random arguments of each function");
 
 # A function that differs in one bit or one error is found.
