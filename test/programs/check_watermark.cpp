@@ -1,7 +1,7 @@
 // Writes to a table from many sessions, reads it up to comb_watermark() at the same time, and checks that each reader
 // received each committed row exactly once.
 //
-//   check_watermark CONNINFO SEED SECONDS [library|tables|flavour [READER ...]]
+//   check_watermark CONNINFO SEED SECONDS [library|tables|flavour|flavour-tables [READER ...]]
 //
 // With `tables`, each call of the watermark names the table that is read. Meanwhile, strangers hold back the watermark
 // of the server and of the database: an open transaction that has made an id for another table and reads this one, a
@@ -515,12 +515,14 @@ difference compare(const std::vector<id>& table, std::vector<id> received) {
 
 int main(int argc, char** argv) {
   if (argc < 4) {
-    std::fputs("usage: check_watermark CONNINFO SEED SECONDS [library|tables|flavour [READER ...]]\n", stderr);
+    std::fputs("usage: check_watermark CONNINFO SEED SECONDS [library|tables|flavour|flavour-tables [READER ...]]\n",
+               stderr);
     return 2;
   }
   conninfo = argv[1];
-  flavour = argc > 4 && std::strcmp(argv[4], "flavour") == 0;
-  by_table = argc > 4 && std::strcmp(argv[4], "tables") == 0;
+  const std::string form = argc > 4 ? argv[4] : "library";
+  flavour = form.find("flavour") != std::string::npos;
+  by_table = form.find("tables") != std::string::npos;
   const std::vector<std::string> only(argv + std::min(argc, 5), argv + argc);
   const std::uint64_t seed = std::strtoull(argv[2], nullptr, 10);
 

@@ -73,14 +73,16 @@ sub run_stress
 	return $held && !$err;
 }
 
-# make_watermark_tables(NODE, DATABASE, SQL): creates a database with the SQL flavour, which SQL installs, and with the
-# tables of test/programs/check_watermark.sql. The flavour has no guards, and shows transactions only to some roles.
+# make_watermark_tables(NODE, DATABASE, SQL [, TABLES]): creates a database with the SQL flavour, which SQL installs, and
+# with the tables of test/programs/check_watermark.sql. The flavour has no guards, and shows transactions only to some
+# roles. With TABLES, views and functions use the watermark of these tables.
 sub make_watermark_tables
 {
-	my ($node, $database, $create) = @_;
+	my ($node, $database, $create, $tables) = @_;
 	my $setup = slurp_file("$top/test/programs/check_watermark.sql");
 	$setup =~ s/CREATE EXTENSION comb;/$create;/;
 	$setup =~ s/CREATE TRIGGER guard.*?;//sg;
+	$setup =~ s/comb_watermark\(\)/comb_watermark($tables)/g if $tables;
 	$node->safe_psql('postgres', "CREATE DATABASE $database");
 	$node->safe_psql($database, "$setup; GRANT pg_read_all_stats TO reader");
 	return;
