@@ -21,7 +21,8 @@ INSERT INTO vals VALUES
 INSERT INTO vals SELECT 'tstzrange', unnest(ARRAY['empty', '(,)', '[-infinity,infinity]', '(infinity,)',
                                                   '[2026-11-20 12:00:00+00,)', '(,1969-01-01 00:00:00+00]']);
 INSERT INTO vals VALUES ('regclass[]', '{}'), ('regclass[]', '{pg_class}'), ('regclass[]', '{pg_views}'),
-  ('regclass[]', '{pg_class,NULL}'), ('regclass[]', '{1}'), ('interval', '-1 microsecond'), ('interval', '1 microsecond');
+  ('regclass[]', '{pg_class,NULL}'), ('regclass[]', '{1}'),
+  ('interval', '-1 microsecond'), ('interval', '1 microsecond');
 INSERT INTO vals SELECT DISTINCT type, NULL FROM vals;
 
 -- Functions and operators of the extension, each with a statement that calls it. Procedures wait only outside of
@@ -78,7 +79,7 @@ SELECT member, array_to_string(args, ', ') AS args, outcome,
 FROM calls, LATERAL pg_temp.outcome(format(call, VARIADIC args))
 WHERE cardinality(args) = cardinality(types);
 
--- With a NULL argument, each function returns NULL or no row.
+-- With a NULL argument, each function returns NULL or no row, but watermarks and procedures raise errors.
 SELECT DISTINCT member, outcome AS of_null FROM outcomes WHERE args ~ 'NULL::' AND outcome <> 'NULL' ORDER BY 1, 2;
 
 -- With other arguments: the number of calls with each outcome, and the first message.
@@ -171,14 +172,14 @@ DROP SCHEMA changes CASCADE;
 \set file :folder '/../doc/reference.md'
 \set document `cat :'file'`
 CREATE TEMP TABLE documented AS
-SELECT CASE WHEN name ~ '→'
-            THEN regexp_replace(regexp_replace(name, ' →.*| DEFAULT [^,)]*', '', 'g'), '([(,] *)\w+ (?=\w)', '\1', 'g')
-                 ::regprocedure::text
+SELECT CASE WHEN name ~ '→|^CALL '
+            THEN regexp_replace(regexp_replace(name, '^CALL |\m(INOUT|VARIADIC) | →.*| DEFAULT [^,)]*', '', 'g'),
+                                '([(,] *)\w+ (?=\w)', '\1', 'g')::regprocedure::text
             ELSE format('%2$s(%1$s,%3$s)', VARIADIC string_to_array(name, ' '))::regoperator::text END AS member,
        split_part(line, '|', 4) AS errors
 FROM string_to_table(:'document', E'\n') AS line,
      LATERAL (SELECT match[1] AS name FROM regexp_matches(split_part(line, '|', 2), '`(.*?)`', 'g') AS match) AS names
-WHERE line LIKE '| `%' AND name ~ '→|^\w+ [<>=@#]+ \w+$';
+WHERE line LIKE '| `%' AND name ~ '→|^CALL |^\w+ [<>=@#]+ \w+$';
 SELECT member, documented, seen
 FROM (SELECT member, string_agg(error[1], ' ' ORDER BY error[1]) AS documented
       FROM documented LEFT JOIN LATERAL regexp_matches(errors, '\m\d[0-9A-Z]{4}\M', 'g') AS error ON true

@@ -28,17 +28,22 @@ my %signatures;
 for my $line (grep { /^\| `/ } split /\n/, $text =~ s/^```.*?^```$//gmsr)
 {
 	my (undef, $signatures) = split /\s*\|\s*/, $line;
-	$signatures{s/ DEFAULT [^,)]*//r} = 1 for grep { /→|^\w+ [<>=@#]+ \w+$/ } $signatures =~ /`([^`]*)`/g;
+	$signatures{s/ DEFAULT [^,)]*//r} = 1 for grep { /→|^CALL |^\w+ [<>=@#]+ \w+$/ } $signatures =~ /`([^`]*)`/g;
 }
 
 # Functions that the planner, indexes and operators call are not for users. Columns are part of the signature of a
 # function that returns several rows.
 my @functions = rows(<<'SQL');
-SELECT short(format('%s(%s) → %s', proname, CASE WHEN proargmodes @> '{o}' THEN '' ELSE arguments END,
-  CASE WHEN proargmodes @> '{o}' AND proretset THEN format('table (%s)', replace(arguments, 'OUT ', ''))
-       ELSE replace(pg_get_function_result(p.oid), 'TABLE(', 'table (') END))
+SELECT short(CASE WHEN prokind = 'p' THEN format('CALL %s(%s)', proname, arguments)
+  ELSE format('%s(%s) → %s', proname, CASE WHEN proargmodes @> '{o}' THEN array_to_string(inputs, ', ')
+                                           ELSE arguments END,
+  CASE WHEN proargmodes @> '{o}' AND proretset THEN format('table (%s)', array_to_string(outputs, ', '))
+       ELSE replace(pg_get_function_result(p.oid), 'TABLE(', 'table (') END) END)
 FROM members JOIN pg_proc AS p ON (classid, objid) = ('pg_proc'::regclass, p.oid),
-  LATERAL regexp_replace(pg_get_function_arguments(p.oid), ' DEFAULT [^,]*', '', 'g') AS arguments
+  LATERAL regexp_replace(pg_get_function_arguments(p.oid), ' DEFAULT [^,]*|\mIN ', '', 'g') AS arguments,
+  LATERAL (SELECT array_agg(a) FILTER (WHERE a NOT LIKE 'OUT %') AS inputs,
+             array_agg(substr(a, 5)) FILTER (WHERE a LIKE 'OUT %') AS outputs
+           FROM unnest(string_to_array(arguments, ', ')) AS a) AS of
 WHERE NOT proargtypes::oid[] @> '{internal}'::regtype[]::oid[] AND proname !~ '_hash_extended$'
   AND NOT EXISTS (SELECT FROM pg_operator WHERE oprcode = p.oid)
 SQL
@@ -50,7 +55,7 @@ is(join("\n", sort keys %signatures), join("\n", sort @functions, @operators),
 	'each function and operator has a row in the reference');
 
 my $shown = join "\n", map { $_->{sql} } grep { defined $_->{output} } blocks($file, '');
-my @missing = grep { $shown !~ /\b$_\(/ && $_ ne 'comb_reset' } map { /^(\w+)\(/ } @functions;
+my @missing = grep { $shown !~ /\b$_\(/ && $_ ne 'comb_reset' } map { /^(?:CALL )?(\w+)\(/ } @functions;
 is("@missing", '', 'each function is in an example that shows its result');
 
 my ($layouts) = $text =~ /^\| layout \| position.*?\n((?:\|.*\n)+)/m;
