@@ -190,6 +190,10 @@ void check_transaction(FunctionCallInfo fcinfo, const char* procedure) {
     ereport(ERROR, errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
             errmsg("%s() cannot run in a transaction that has written or made an id", procedure),
             errhint("Commit before the call."));
+  if (IsolationUsesXactSnapshot())
+    ereport(ERROR, errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
+            errmsg("%s() cannot run in a transaction that keeps its snapshot", procedure),
+            errhint("Set default_transaction_isolation to read committed."));
 }
 
 Datum wait(FunctionCallInfo fcinfo, const char* procedure, const kind& ids) {
