@@ -132,7 +132,7 @@ room = $(firstword $(subst /, ,$(or $(IN),watermark)))
 test-mutants: ## runs tests on changes of lines of src/pg (IN=watermark/guard.cpp, N=20 at random, TEXT='if (', T=guard)
 	$(call sandbox) env N=$(N) SEED=$(SEED) TEXT='$(TEXT)' \
 	  test/mutants src/pg/$(or $(IN),watermark) $(or $(T),$(mutants_in_$(room)))
-walks = $(notdir $(call listed,test/t/016_*.pl test/t/020_*.pl test/t/029_*.pl test/t/034_*.pl))
+walks = $(notdir $(call listed,test/t/016_*.pl test/t/020_*.pl test/t/035_*.pl test/t/029_*.pl test/t/034_*.pl))
 seconds = $(or $(SECONDS),600)
 rows = $(or $(ROWS),1000000)
 soak: ## simulates and walks through what can break the order of ids (SECONDS=600, ROWS=1000000, SEED=1 repeats a walk)

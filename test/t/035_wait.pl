@@ -1,0 +1,297 @@
+# comb_wait() and hot_wait() sleep past no row, at full speed and with random delays between the steps inside the
+# library. What a session is while it waits: it holds nothing back, ends when it is told to, and sleeps while rows of
+# other tables are committed.
+#
+#   SEED=number     repeats the choices of an earlier run, which prints its seed if it fails
+#   SECONDS=number  is how long sessions write, 30 seconds by default
+#
+# Needs: libpq
+use strict;
+use warnings;
+use Comb;
+use PostgreSQL::Test::Utils;
+use Session;
+use Test::More;
+use Time::HiRes qw(sleep);
+
+my $seed = Comb::seed();
+my $seconds = $ENV{SECONDS} || 30;
+
+my $top = "$ENV{SANDBOX}/comb";
+my $check = Comb::build_program('check_wait');
+my $delayed = Comb::copy_source();
+system_or_bail("make -s -j2 -C $delayed CXX='g++ -DCOMB_DELAYS' with_llvm=no comb.so >$delayed/build.log 2>&1");
+
+my $node = Comb::start_server(
+	'main',
+	settings => join "\n", 'log_statement = none', 'max_connections = 200', 'max_prepared_transactions = 20',
+	'autovacuum = off');
+
+# ---- no wait sleeps past a row ---------------------------------------------------------------------------------------
+
+# check_wait(DATABASE [, LIBRARY]): runs the program in a new database. If LIBRARY is given, comb's functions are from
+# it.
+sub check_wait
+{
+	my ($database, $library) = @_;
+	$node->safe_psql('postgres', "CREATE DATABASE $database");
+	$node->safe_psql($database, slurp_file("$top/test/programs/check_wait.sql"));
+	$node->safe_psql($database, "UPDATE pg_proc SET probin = '$library' WHERE probin = '\$libdir/comb'") if $library;
+	my $right = IPC::Run::run([ $check, $node->connstr($database), $seed, $seconds / 2 ], '>', \my $out, '2>', \my $err);
+	note($out);
+	diag($out, $err) unless $right && !$err;
+	return $right && !$err;
+}
+
+ok(check_wait('fast'), 'no wait sleeps past a row, and each row is read once');
+ok(check_wait('delayed', "$delayed/comb"), 'no wait sleeps past a row with random delays');
+
+# ---- what a session is while it waits --------------------------------------------------------------------------------
+
+$node->safe_psql(
+	'postgres', q{
+	CREATE EXTENSION comb;
+	CREATE TABLE events (id uuid PRIMARY KEY DEFAULT comb_uuid(), n int);
+	CREATE TABLE others (id uuid PRIMARY KEY DEFAULT comb_uuid(), n int);
+	CREATE PROCEDURE insert_often(name regclass) LANGUAGE plpgsql AS $$
+	BEGIN
+		FOR i IN 1 .. 300 LOOP
+			EXECUTE format('INSERT INTO %s (n) VALUES (1)', name);
+			COMMIT;
+		END LOOP;
+	END $$});
+
+# A session that has waited, so that it returns only for rows that come. It can be told what to run first.
+sub reader
+{
+	my ($tables, @first) = @_;
+	my $self = { session => Session->new($node->connstr('postgres')), tables => $tables };
+	$self->{session}->rows($_) for @first;
+	($self->{pid}) = $self->{session}->rows('SELECT pg_backend_pid()');
+	my $call = "CALL comb_wait(:'place', '0'$tables) \\gset\n";
+	$self->{session}->rows("SELECT comb_watermark() AS place \\gset\n${call}${call}SELECT 1");
+	return $self;
+}
+
+# Waits until the sessions sleep.
+sub sleeps
+{
+	my (@readers) = @_;
+	my $pids = join ', ', map { $_->{pid} } @readers;
+	$node->poll_query_until('postgres', "
+		SELECT count(*) = ${\ scalar @readers} FROM pg_stat_activity
+		WHERE pid IN ($pids) AND state = 'active' AND wait_event_type = 'Extension'") or BAIL_OUT('a session does not wait');
+	return;
+}
+
+# Sends the call of a reader, or another that waits, and waits until the session sleeps.
+sub waits
+{
+	my ($reader, $timeout, $call) = @_;
+	$reader->{session}->send($call // "CALL comb_wait(:'place', '$timeout'$reader->{tables})");
+	sleeps($reader);
+	return;
+}
+
+# Whether the last call of a reader is still running.
+sub is_waiting
+{
+	my ($reader) = @_;
+	return $node->safe_psql('postgres',
+		"SELECT state = 'active' AND query ~ '_wait' FROM pg_stat_activity WHERE pid = $reader->{pid}") eq 't';
+}
+
+# The SQLSTATE with which a call ended. It is empty for a call that returned a place, and `lost` if the session ended.
+sub ended
+{
+	my ($reader) = @_;
+	my ($complete) = eval { $reader->{session}->receive };
+	return $@ =~ /^error (\w+) in/ ? $1 : $complete ? '' : 'lost';
+}
+
+# How often a process has gone to sleep.
+sub sleeps_of
+{
+	my $count = 0;
+	slurp_file("/proc/$_->{pid}/status") =~ /^voluntary_ctxt_switches:\s*(\d+)/m and $count += $1 for @_;
+	return $count;
+}
+
+my $do = "DO \$\$ DECLARE place uuid; BEGIN LOOP CALL comb_wait(place, '1 hour', 'events'); END LOOP; END \$\$";
+my $hot = "CALL hot_wait(hot_watermark(), '1 hour', 'events')";
+for my $case ([ 'a call', undef ], [ 'a call in DO', $do ], [ 'a call for hot ids', $hot ])
+{
+	my ($what, $call) = @$case;
+	my $reader = reader(", 'events'");
+	waits($reader, '1 hour', $call);
+	is($node->safe_psql('postgres', "
+		SELECT backend_xid, backend_xmin, (SELECT string_agg(locktype, ',') FROM pg_locks AS l WHERE l.pid = a.pid)
+		FROM pg_stat_activity AS a WHERE pid = $reader->{pid}"),
+		'||virtualxid', "$what has no transaction, no snapshot and no lock");
+	$node->safe_psql('postgres', 'CREATE INDEX CONCURRENTLY events_n ON events (n)');
+	$node->safe_psql('postgres', $_)
+	  for 'VACUUM events', 'DROP INDEX events_n', 'ALTER TABLE events ADD m int', 'ALTER TABLE events DROP m';
+	ok(is_waiting($reader), "the table is indexed, vacuumed and altered during $what");
+	$node->safe_psql('postgres', "SELECT pg_cancel_backend($reader->{pid})");
+	is(ended($reader), '57014', "$what ends when it is cancelled");
+	waits($reader, '1 hour', $call);
+	$node->safe_psql('postgres', "SELECT pg_terminate_backend($reader->{pid})");
+	is(ended($reader), 'lost', "$what ends when its session is terminated");
+	$reader->{session}->close;
+}
+my $reader = reader(", 'events'");
+$reader->{session}->send("SET statement_timeout = '100 ms'; CALL comb_wait(:'place', '1 hour', 'events')");
+is(ended($reader), '57014', 'a call ends at statement_timeout');
+$reader->{session}->close;
+
+# ---- what ends a wait ------------------------------------------------------------------------------------------------
+
+# woken(WHAT, SQL): a row ends the wait of the reader.
+sub woken
+{
+	my ($what, @sql) = @_;
+	waits($reader, '1 hour');
+	$node->safe_psql('postgres', $_) for @sql;
+	is(ended($reader), '', $what);
+	return;
+}
+$reader = reader(", 'events'");
+woken('a row ends the wait', 'INSERT INTO events (n) VALUES (1)');
+$reader->{session}->close;
+$reader = reader(", 'events'");
+woken('a row ends the wait after comb_reset()', 'SELECT comb_reset()', 'INSERT INTO events (n) VALUES (1)');
+$reader->{session}->close;
+
+# The place is ahead of the sequence after that was set back.
+$node->safe_psql('postgres', q{SELECT comb_advance(comb_uuid(now() + interval '50 seconds'))});
+$reader = reader(", 'events'");
+$node->safe_psql('postgres', 'SELECT comb_reset()');
+waits($reader, '2 seconds');
+my $before = sleeps_of($reader);
+$node->safe_psql('postgres', 'INSERT INTO events (n) VALUES (1)');
+cmp_ok(sleeps_of($reader) - $before, '<', 10, 'a place ahead of the sequence keeps no session busy');
+is(ended($reader), '', 'a place ahead of the sequence is waited for until the timeout');
+$reader->{session}->close;
+
+# More tables are waited for than there is room for, one after the other, and at once.
+my $tables = 5 * 16;
+$node->safe_psql('postgres', "CREATE TABLE many_$_ (id uuid DEFAULT comb_uuid())") for 1 .. $tables;
+my @names = map { [ map { ", 'many_$_'" } 16 * $_ + 1 .. 16 * $_ + 16 ] } 0 .. 4;
+$reader = Session->new($node->connstr('postgres'));
+$reader->rows("SELECT comb_watermark() AS place \\gset\n"
+	  . join('', map { "CALL comb_wait(:'place', '0'$_) \\gset\n" } map { @$_ } @names) . 'SELECT 1');
+$reader->close;
+$reader = reader(", 'many_1'");
+woken('a row ends the wait for a table that many others had replaced', 'INSERT INTO many_1 DEFAULT VALUES');
+$reader->{session}->close;
+my @readers = map { reader('') } @names;
+for my $n (0 .. $#names)
+{
+	# The call may return before, because the table has no room of its own.
+	waits($readers[$n], '1 hour', "DO \$\$ DECLARE place uuid; BEGIN WHILE NOT EXISTS (SELECT FROM many_${\(16 * $n + 8)})
+		LOOP CALL comb_wait(place, '1 hour'@{$names[$n]}); END LOOP; END \$\$");
+}
+for my $n (0 .. $#names)
+{
+	$node->safe_psql('postgres', "INSERT INTO many_${\(16 * $n + 8)} DEFAULT VALUES");
+	is(ended($readers[$n]), '', "a row ends the wait for tables ${\(16 * $n + 1)} to ${\(16 * $n + 16)} of $tables");
+	$readers[$n]{session}->close;
+}
+
+# A table that is dropped is noticed when the session looks again.
+for my $case ([ 'at the timeout', '1 second', 'SELECT 1' ],
+	[ 'at the end of a transaction', '1 hour', 'INSERT INTO events (n) VALUES (1)' ])
+{
+	my ($when, $timeout, $sql) = @$case;
+	$node->safe_psql('postgres', 'CREATE TABLE dropped (id uuid DEFAULT comb_uuid())');
+	$reader = reader(", 'events', 'dropped'");
+	waits($reader, $timeout);
+	$node->safe_psql('postgres', $_) for 'DROP TABLE dropped', $sql;
+	is(ended($reader), '42P01', "a wait for a table that was dropped fails $when");
+	$reader->{session}->close;
+}
+like(slurp_file($node->logfile), qr/ERROR:  table "dropped" does not exist/, 'the error names the table');
+
+# ---- what does not wake a session ------------------------------------------------------------------------------------
+
+# wake_ups(READERS, SQL, ...): how often sleeping sessions wake meanwhile.
+sub wake_ups
+{
+	my ($readers, @sql) = @_;
+	my $asleep = sleeps_of(@$readers);
+	$node->safe_psql('postgres', $_) for @sql;
+	sleep 0.1;
+	return sleeps_of(@$readers) - $asleep;
+}
+$reader = reader(", 'events'");
+waits($reader, '1 hour');
+is(wake_ups([$reader], q{CALL insert_often('others')}), 0, 'commits into another table wake nobody');
+my $busy = reader(", 'events'");
+waits($busy, '1 hour', $do);
+cmp_ok(wake_ups([$busy], q{CALL insert_often('events')}), '>', 0, 'commits into the table wake who waits');
+is(ended($reader), '', 'the first of them ends the wait');
+$node->safe_psql('postgres', "SELECT pg_terminate_backend($busy->{pid})");
+$busy->{session}->close;
+
+# Behind an open transaction, the end of that one matters.
+my $holder = Session->new($node->connstr('postgres'));
+$holder->rows('BEGIN; INSERT INTO events (n) VALUES (1); SELECT 1');
+$reader->{session}->close;
+$reader = reader(", 'events'");
+waits($reader, '1 hour');
+cmp_ok(wake_ups([$reader], q{CALL insert_often('events')}), '<', 30, 'commits behind an open transaction do not wake');
+ok(is_waiting($reader), 'rows behind an open transaction do not end the wait');
+$holder->rows('ROLLBACK; SELECT 1');
+is(ended($reader), '', 'the end of the open transaction does');
+$holder->close;
+$reader->{session}->close;
+
+# A session that is held back looks again after 10 ms, 100 ms, 1 s and 10 s. Until then, only the end of what holds it
+# back wakes it.
+my @ends = (
+	[ 'a commit', 'COMMIT' ],
+	[ 'a rollback', 'ROLLBACK' ],
+	[ 'a rollback to a savepoint', 'ROLLBACK TO s' ],
+	[ 'a failure', 'SELECT 1/0' ],
+	[ 'a prepared transaction', "PREPARE TRANSACTION 'held'" ]);
+for my $n (0 .. $#ends)
+{
+	$node->safe_psql('postgres', "CREATE TABLE held_$n (id uuid DEFAULT comb_uuid())");
+	my $holder = Session->new($node->connstr('postgres'));
+	$holder->rows("BEGIN; SELECT comb_uuid(); SAVEPOINT s; INSERT INTO held_$n DEFAULT VALUES; SELECT 1");
+	$node->safe_psql('postgres', "INSERT INTO held_$n DEFAULT VALUES");
+	push @{ $ends[$n] }, $holder, reader(", 'held_$n'");
+}
+for (@ends)
+{
+	my $held = $_->[3];
+	waits($held, '', "SELECT clock_timestamp() AS began \\gset
+		CALL comb_wait(:'place', '10 seconds'$held->{tables}) \\gset
+		SELECT clock_timestamp() - :'began' < interval '9 seconds'");
+}
+sleep 2;
+$_->[2]->send($_->[1]) for @ends;
+eval { $_->[2]->receive } for @ends;
+$node->safe_psql('postgres', "ROLLBACK PREPARED 'held'");
+for (@ends)
+{
+	my ($what, undef, $holder, $held) = @$_;
+	is(join(' ', $held->{session}->receive), '1 t', "$what ends the waits that it has held back");
+	$_->close for $holder, $held->{session};
+}
+
+@readers = map { reader(", 'events'") } 1 .. 100;
+$_->{session}->send("CALL comb_wait(:'place', '1 hour', 'events')") for @readers;
+sleeps(@readers);
+is(wake_ups(\@readers, 'SELECT pg_sleep(2)'), 0, '100 waiting sessions do not wake');
+$node->safe_psql('postgres', 'INSERT INTO events (n) VALUES (1)');
+is(join('', map { ended($_) } @readers), '', 'one row ends the waits of 100 sessions');
+
+# A server that stops waits for sessions that do not end.
+$_->{session}->send($do) for @readers[ 0 .. 9 ];
+sleeps(@readers[ 0 .. 9 ]);
+$node->stop('fast');
+is(join(' ', map { ended($_) } @readers[ 0 .. 9 ]), join(' ', ('lost') x 10), 'a fast shutdown ends the waits');
+$_->{session}->close for @readers;
+
+done_testing();
