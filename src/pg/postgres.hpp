@@ -60,6 +60,7 @@ extern "C" {
 #include <optimizer/restrictinfo.h>
 #include <parser/parse_relation.h>
 #include <partitioning/partbounds.h>
+#include <replication/logicalworker.h>
 #include <replication/walsender.h>
 #include <rewrite/rewriteHandler.h>
 #include <rewrite/rewriteManip.h>

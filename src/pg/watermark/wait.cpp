@@ -33,8 +33,10 @@ struct {
 
 bool is_here(std::uint64_t key) { return key >> 32 == MyDatabaseId; }
 
-// The tables that the running transaction has written to, of those that are waited for.
+// The tables that the running transaction has written to, of those that are waited for. A worker of logical replication
+// writes without statements.
 std::uint64_t find_written() {
+  if (IsLogicalWorker()) return server_waiting::known_bits(is_here);
   List* written = written_tables();
   const std::uint64_t found = server_waiting::known_bits([&](std::uint64_t key) {
     const auto table = static_cast<Oid>(key);
