@@ -24,6 +24,7 @@ system_or_bail("make -s -j2 -C $delayed CXX='g++ -DCOMB_DELAYS' with_llvm=no com
 
 my $node = Comb::start_server(
 	'main',
+	streaming => 'logical',
 	settings => join "\n", 'log_statement = none', 'max_connections = 200', 'max_prepared_transactions = 20',
 	'autovacuum = off');
 
@@ -84,11 +85,18 @@ sub sleeps
 	return;
 }
 
-# Sends the call of a reader, or another that waits, and waits until the session sleeps.
+# Has SQL that waits return whether that took less than a minute.
+sub within_a_minute
+{
+	my ($sql) = @_;
+	return "SELECT clock_timestamp() AS began \\gset\n$sql\nSELECT clock_timestamp() - :'began' < interval '1 minute'";
+}
+
+# Sends the call of a reader, or other SQL that waits, and waits until the session sleeps.
 sub waits
 {
-	my ($reader, $timeout, $call) = @_;
-	$reader->{session}->send($call // "CALL comb_wait(:'place', '$timeout'$reader->{tables})");
+	my ($reader, $sql) = @_;
+	$reader->{session}->send($sql // within_a_minute("CALL comb_wait(:'place', '70 seconds'$reader->{tables}) \\gset"));
 	sleeps($reader);
 	return;
 }
@@ -101,12 +109,12 @@ sub is_waiting
 		"SELECT state = 'active' AND query ~ '_wait' FROM pg_stat_activity WHERE pid = $reader->{pid}") eq 't';
 }
 
-# The SQLSTATE with which a call ended. It is empty for a call that returned a place, and `lost` if the session ended.
+# What the SQL that a reader has sent returned: an SQLSTATE, `lost` if the session ended, or the last row.
 sub ended
 {
 	my ($reader) = @_;
-	my ($complete) = eval { $reader->{session}->receive };
-	return $@ =~ /^error (\w+) in/ ? $1 : $complete ? '' : 'lost';
+	my ($complete, @rows) = eval { $reader->{session}->receive };
+	return $@ =~ /^error (\w+) in/ ? $1 : $complete ? $rows[-1] // '' : 'lost';
 }
 
 # How often a process has gone to sleep.
@@ -121,9 +129,9 @@ my $do = "DO \$\$ DECLARE place uuid; BEGIN LOOP CALL comb_wait(place, '1 hour',
 my $hot = "CALL hot_wait(hot_watermark(), '1 hour', 'events')";
 for my $case ([ 'a call', undef ], [ 'a call in DO', $do ], [ 'a call for hot ids', $hot ])
 {
-	my ($what, $call) = @$case;
+	my ($what, $sql) = @$case;
 	my $reader = reader(", 'events'");
-	waits($reader, '1 hour', $call);
+	waits($reader, $sql);
 	is($node->safe_psql('postgres', "
 		SELECT backend_xid, backend_xmin, (SELECT string_agg(locktype, ',') FROM pg_locks AS l WHERE l.pid = a.pid)
 		FROM pg_stat_activity AS a WHERE pid = $reader->{pid}"),
@@ -134,7 +142,7 @@ for my $case ([ 'a call', undef ], [ 'a call in DO', $do ], [ 'a call for hot id
 	ok(is_waiting($reader), "the table is indexed, vacuumed and altered during $what");
 	$node->safe_psql('postgres', "SELECT pg_cancel_backend($reader->{pid})");
 	is(ended($reader), '57014', "$what ends when it is cancelled");
-	waits($reader, '1 hour', $call);
+	waits($reader, $sql);
 	$node->safe_psql('postgres', "SELECT pg_terminate_backend($reader->{pid})");
 	is(ended($reader), 'lost', "$what ends when its session is terminated");
 	$reader->{session}->close;
@@ -150,9 +158,9 @@ $reader->{session}->close;
 sub woken
 {
 	my ($what, @sql) = @_;
-	waits($reader, '1 hour');
+	waits($reader);
 	$node->safe_psql('postgres', $_) for @sql;
-	is(ended($reader), '', $what);
+	is(ended($reader), 't', $what);
 	return;
 }
 $reader = reader(", 'events'");
@@ -162,15 +170,33 @@ $reader = reader(", 'events'");
 woken('a row ends the wait after comb_reset()', 'SELECT comb_reset()', 'INSERT INTO events (n) VALUES (1)');
 $reader->{session}->close;
 
+# A subscription writes without statements, and makes the id of a column that the publisher does not have.
+$node->safe_psql('postgres', 'CREATE DATABASE publisher');
+$node->safe_psql('publisher', $_)
+  for 'CREATE TABLE copied (n int PRIMARY KEY)', 'CREATE PUBLICATION copied FOR TABLE copied',
+  q{SELECT pg_create_logical_replication_slot('copied', 'pgoutput')};
+$node->safe_psql('postgres', 'CREATE TABLE copied (n int PRIMARY KEY, id uuid DEFAULT comb_uuid())');
+my $publisher = $node->connstr('publisher') =~ s/'/''/gr;
+$node->safe_psql('postgres',
+	"CREATE SUBSCRIPTION copied CONNECTION '$publisher' PUBLICATION copied WITH (create_slot = false, copy_data = false)");
+$node->safe_psql('publisher', 'INSERT INTO copied VALUES (1)');
+$node->poll_query_until('postgres', 'SELECT count(*) = 1 FROM copied') or BAIL_OUT('the row is not copied');
+$reader = reader(", 'copied'");
+waits($reader);
+$node->safe_psql('publisher', 'INSERT INTO copied VALUES (2)');
+is(ended($reader), 't', 'a row that a subscription copies ends the wait');
+$reader->{session}->close;
+$node->safe_psql('postgres', 'DROP SUBSCRIPTION copied');
+
 # The place is ahead of the sequence after that was set back.
 $node->safe_psql('postgres', q{SELECT comb_advance(comb_uuid(now() + interval '50 seconds'))});
 $reader = reader(", 'events'");
 $node->safe_psql('postgres', 'SELECT comb_reset()');
-waits($reader, '2 seconds');
+waits($reader, "CALL comb_wait(:'place', '2 seconds', 'events')");
 my $before = sleeps_of($reader);
 $node->safe_psql('postgres', 'INSERT INTO events (n) VALUES (1)');
 cmp_ok(sleeps_of($reader) - $before, '<', 10, 'a place ahead of the sequence keeps no session busy');
-is(ended($reader), '', 'a place ahead of the sequence is waited for until the timeout');
+like(ended($reader), qr/^[-0-9a-f]{36}$/, 'a place ahead of the sequence is waited for until the timeout');
 $reader->{session}->close;
 
 # More tables are waited for than there is room for, one after the other, and at once.
@@ -188,24 +214,25 @@ my @readers = map { reader('') } @names;
 for my $n (0 .. $#names)
 {
 	# The call may return before, because the table has no room of its own.
-	waits($readers[$n], '1 hour', "DO \$\$ DECLARE place uuid; BEGIN WHILE NOT EXISTS (SELECT FROM many_${\(16 * $n + 8)})
-		LOOP CALL comb_wait(place, '1 hour'@{$names[$n]}); END LOOP; END \$\$");
+	waits($readers[$n], within_a_minute("DO \$\$ DECLARE place uuid; BEGIN
+		WHILE NOT EXISTS (SELECT FROM many_${\(16 * $n + 8)})
+		LOOP CALL comb_wait(place, '70 seconds'@{$names[$n]}); END LOOP; END \$\$;"));
 }
 for my $n (0 .. $#names)
 {
 	$node->safe_psql('postgres', "INSERT INTO many_${\(16 * $n + 8)} DEFAULT VALUES");
-	is(ended($readers[$n]), '', "a row ends the wait for tables ${\(16 * $n + 1)} to ${\(16 * $n + 16)} of $tables");
+	is(ended($readers[$n]), 't', "a row ends the wait for tables ${\(16 * $n + 1)} to ${\(16 * $n + 16)} of $tables");
 	$readers[$n]{session}->close;
 }
 
 # A table that is dropped is noticed when the session looks again.
 for my $case ([ 'at the timeout', '1 second', 'SELECT 1' ],
-	[ 'at the end of a transaction', '1 hour', 'INSERT INTO events (n) VALUES (1)' ])
+	[ 'at the end of a transaction', '1 minute', 'INSERT INTO events (n) VALUES (1)' ])
 {
 	my ($when, $timeout, $sql) = @$case;
 	$node->safe_psql('postgres', 'CREATE TABLE dropped (id uuid DEFAULT comb_uuid())');
 	$reader = reader(", 'events', 'dropped'");
-	waits($reader, $timeout);
+	waits($reader, "CALL comb_wait(:'place', '$timeout', 'events', 'dropped')");
 	$node->safe_psql('postgres', $_) for 'DROP TABLE dropped', $sql;
 	is(ended($reader), '42P01', "a wait for a table that was dropped fails $when");
 	$reader->{session}->close;
@@ -224,12 +251,12 @@ sub wake_ups
 	return sleeps_of(@$readers) - $asleep;
 }
 $reader = reader(", 'events'");
-waits($reader, '1 hour');
+waits($reader);
 is(wake_ups([$reader], q{CALL insert_often('others')}), 0, 'commits into another table wake nobody');
 my $busy = reader(", 'events'");
-waits($busy, '1 hour', $do);
+waits($busy, $do);
 cmp_ok(wake_ups([$busy], q{CALL insert_often('events')}), '>', 0, 'commits into the table wake who waits');
-is(ended($reader), '', 'the first of them ends the wait');
+is(ended($reader), 't', 'the first of them ends the wait');
 $node->safe_psql('postgres', "SELECT pg_terminate_backend($busy->{pid})");
 $busy->{session}->close;
 
@@ -238,11 +265,11 @@ my $holder = Session->new($node->connstr('postgres'));
 $holder->rows('BEGIN; INSERT INTO events (n) VALUES (1); SELECT 1');
 $reader->{session}->close;
 $reader = reader(", 'events'");
-waits($reader, '1 hour');
+waits($reader);
 cmp_ok(wake_ups([$reader], q{CALL insert_often('events')}), '<', 30, 'commits behind an open transaction do not wake');
 ok(is_waiting($reader), 'rows behind an open transaction do not end the wait');
 $holder->rows('ROLLBACK; SELECT 1');
-is(ended($reader), '', 'the end of the open transaction does');
+is(ended($reader), 't', 'the end of the open transaction does');
 $holder->close;
 $reader->{session}->close;
 
@@ -265,7 +292,7 @@ for my $n (0 .. $#ends)
 for (@ends)
 {
 	my $held = $_->[3];
-	waits($held, '', "SELECT clock_timestamp() AS began \\gset
+	waits($held, "SELECT clock_timestamp() AS began \\gset
 		CALL comb_wait(:'place', '10 seconds'$held->{tables}) \\gset
 		SELECT clock_timestamp() - :'began' < interval '9 seconds'");
 }
@@ -276,16 +303,16 @@ $node->safe_psql('postgres', "ROLLBACK PREPARED 'held'");
 for (@ends)
 {
 	my ($what, undef, $holder, $held) = @$_;
-	is(join(' ', $held->{session}->receive), '1 t', "$what ends the waits that it has held back");
+	is(ended($held), 't', "$what ends the waits that it has held back");
 	$_->close for $holder, $held->{session};
 }
 
 @readers = map { reader(", 'events'") } 1 .. 100;
-$_->{session}->send("CALL comb_wait(:'place', '1 hour', 'events')") for @readers;
+$_->{session}->send(within_a_minute("CALL comb_wait(:'place', '70 seconds', 'events') \\gset")) for @readers;
 sleeps(@readers);
 is(wake_ups(\@readers, 'SELECT pg_sleep(2)'), 0, '100 waiting sessions do not wake');
 $node->safe_psql('postgres', 'INSERT INTO events (n) VALUES (1)');
-is(join('', map { ended($_) } @readers), '', 'one row ends the waits of 100 sessions');
+is(join('', map { ended($_) } @readers), 't' x 100, 'one row ends the waits of 100 sessions');
 
 # A server that stops waits for sessions that do not end.
 $_->{session}->send($do) for @readers[ 0 .. 9 ];
