@@ -106,10 +106,11 @@ std::int64_t longest_sleep(int holder, std::int64_t& held) {
 }
 
 // Readers of a busy table would take all time of its writers, because each reads each row. So the more there are, the
-// longer a reader pauses before it looks again: by 1.25 ms for each other one, up to 50 ms.
+// longer a reader pauses before it looks again: by 1.25 ms for each other one, up to 50 ms. The clock can step back.
 std::int64_t pause_left(std::uint64_t bits, TimestampTz last_return) {
   const int others = server_waiting::others(bits);
-  return others == 0 ? 0 : std::min(others * 5 / 4 + 1, 50) - (GetCurrentTimestamp() - last_return) / 1000;
+  const std::int64_t passed = (GetCurrentTimestamp() - last_return) / 1000;
+  return others == 0 || passed < 0 ? 0 : std::min(others * 5 / 4 + 1, 50) - passed;
 }
 
 void sleep(std::int64_t milliseconds) {
