@@ -221,7 +221,8 @@ with connect() as connection:
     connection.execute("BEGIN; INSERT INTO other (n) VALUES (0); PREPARE TRANSACTION 'for ever'")
     writing.set(), reading.set()
     readers = [run(read, kind, "comb", table) for table in TABLES for kind in KINDS[table]]
-    readers += [run(read, kind, schema, table) for schema in schemas for table in TABLES for kind in ("subquery", "place")]
+    readers += [run(read, kind, schema, table)
+                for schema in schemas for table in TABLES for kind in ("subquery", "place")]
     writers = [run(write, number) for number in range(1, 7)]
     writers += [run(write_elsewhere, number) for number in range(2)] + [run(write_quietly), run(maintain)]
     end = time.time() + seconds
