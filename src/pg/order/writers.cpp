@@ -134,8 +134,16 @@ void lock_prepared(stamp bound) {
   LockAcquire(&tag, ShareLock, false, false);
 }
 
+// The slot of the process that is just preparing a transaction, which is listed for both then, or -1. Under
+// ProcArrayLock.
+int slot_preparing(TransactionId transaction) {
+  for (int slot = 0; slot < MaxBackends; ++slot)
+    if (GetPGProcByNumber(slot)->xid == transaction) return slot;
+  return -1;
+}
+
 // Only those locks are read that prepared transactions hold. A session that prepares one passes its locks on before its
-// own announcement ends.
+// own announcement ends, but not all of them at once: the lock that has the bound may not be there yet.
 int table_writers::read_prepared(prepared_transaction*& all) {
   if (max_prepared_xacts == 0) return 0;
   all = static_cast<prepared_transaction*>(
@@ -143,14 +151,21 @@ int table_writers::read_prepared(prepared_transaction*& all) {
   int running = 0, count = 0;
   LWLockAcquire(ProcArrayLock, LW_SHARED);
   for (int i = 0; i < max_prepared_xacts; ++i)
-    if (is_running(&PreparedXactProcs[i])) all[running++].holder = &PreparedXactProcs[i];
+    if (is_running(&PreparedXactProcs[i]))
+      all[running++] = {
+          &PreparedXactProcs[i], slot_preparing(PreparedXactProcs[i].xid), InvalidTransactionId, {}, false};
   LWLockRelease(ProcArrayLock);
   if (running == 0) return 0;
   find_locked();
   // No other transaction is prepared in the place of one that has ended.
   LWLockAcquire(TwoPhaseStateLock, LW_SHARED);
   for (int i = 0; i < running; ++i) {
-    prepared_transaction found{all[i].holder, InvalidTransactionId, {}, of.tables() == 0};
+    prepared_transaction found = all[i];
+    found.is_writer = of.tables() == 0;
+    if (found.preparing >= 0) {
+      found.transaction = found.holder->xid;
+      found.bound = bound_of(server_world::announced(found.preparing).load());
+    }
     each_lock(found.holder, [&](const LOCKTAG& tag, LOCKMASK modes) {
       if (tag.locktag_type == LOCKTAG_USERLOCK && tag.locktag_lockmethodid == USER_LOCKMETHOD &&
           tag.locktag_field4 == prepared_lock_kind) {

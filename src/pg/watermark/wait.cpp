@@ -91,14 +91,13 @@ struct keys {
   explicit keys(const List* of) : tables(of) {}
   template <class Use>
   void each(Use use) const {
-    for (int i = 0; i < list_length(tables); ++i)
-      use(std::uint64_t{MyDatabaseId} << 32 | list_nth_oid(tables, i));
+    for (int i = 0; i < list_length(tables); ++i) use(std::uint64_t{MyDatabaseId} << 32 | list_nth_oid(tables, i));
   }
   const List* tables;
 };
 
-// How long to wait for the holder at most. A session that took its watermark before the holder announced can still raise
-// that of the tables. Whoever ends a prepared transaction tells nobody.
+// How long to wait for the holder at most. A session that took its watermark before the holder announced can still
+// raise that of the tables. Whoever ends a prepared transaction tells nobody.
 std::int64_t longest_sleep(int holder, std::int64_t& held) {
   constexpr std::int64_t hour = 3'600'000;
   if (holder == held_by_prepared) return 20;
@@ -177,8 +176,8 @@ TimestampTz end_of_timeout(FunctionCallInfo fcinfo) {
   Interval zero{};
   if (DatumGetInt32(DirectFunctionCall2(interval_cmp, PG_GETARG_DATUM(1), IntervalPGetDatum(&zero))) < 0)
     ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("timeout is negative"));
-  return DatumGetTimestampTz(DirectFunctionCall2(timestamptz_pl_interval, TimestampTzGetDatum(GetCurrentTimestamp()),
-                                                 PG_GETARG_DATUM(1)));
+  return DatumGetTimestampTz(
+      DirectFunctionCall2(timestamptz_pl_interval, TimestampTzGetDatum(GetCurrentTimestamp()), PG_GETARG_DATUM(1)));
 }
 
 // A transaction that waits would hold its rows and locks, and see no new rows with an old snapshot.
@@ -188,8 +187,7 @@ void check_transaction(FunctionCallInfo fcinfo, const char* procedure) {
     ereport(ERROR, errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
             errmsg("%s() cannot run inside a transaction block", procedure),
             errhint("If the driver opens transactions by itself, set its connection to autocommit."));
-  if (TransactionIdIsValid(GetTopTransactionIdIfAny()) ||
-      this_session.last_announced() == server_world::transaction())
+  if (TransactionIdIsValid(GetTopTransactionIdIfAny()) || this_session.last_announced() == server_world::transaction())
     ereport(ERROR, errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
             errmsg("%s() cannot run in a transaction that has written or made an id", procedure),
             errhint("Commit before the call."));
