@@ -1,9 +1,9 @@
-// What the JavaScript programs share: the day whose orders are read, the batch, and the orders of the past.
+// What the JavaScript programs share: the day whose orders are read, the batch, the orders of the past, and created_at.
 export const from = new Date('2025-11-20T00:00Z');
 export const to = new Date('2025-11-21T00:00Z');
 export const customers = Array.from({ length: 1000 }, (_, i) => String(i));
 export const past = process.env.PAST_ORDERS;
-export const view = 'CREATE VIEW orders_v AS SELECT *, comb_timestamp(id) AS created_at FROM orders';
+export const createdAtFunction = process.env.CREATED_AT;
 export const print = (name, value) => console.log(`${name} ${value}`);
 export const count = (rows) => new Set(rows.map((row) => row.id)).size;
 export const same = (some, others) => String(some.map((row) => row.id)) === String(others.map((row) => row.id));

@@ -13,7 +13,8 @@ async def main():
         "INSERT INTO orders (customer) SELECT unnest($1::text[]) RETURNING id", customers)
     print("ids", len(set(ids)))
     orders = await connection.fetch(
-        "SELECT * FROM orders_v WHERE created_at >= $1 AND created_at < $2", start, end)
+        "SELECT orders.*, orders.created_at FROM orders WHERE orders.created_at >= $1 AND orders.created_at < $2",
+        start, end)
     print("range", len(orders))
     try:
         await connection.fetch("SELECT FROM orders WHERE id >= $1", start)

@@ -10,6 +10,7 @@ $schema = new Schema;
 // @doctrine-schema@
 $platform = $connection->getDatabasePlatform();
 foreach ($schema->toSql($platform) as $statement) $connection->executeStatement($statement);
+$connection->executeStatement(getenv('CREATED_AT'));
 $connection->executeStatement(getenv('PAST_ORDERS'));
 
 $manager = $connection->createSchemaManager();
@@ -23,6 +24,7 @@ $from = new DateTimeImmutable('2025-11-20T00:00Z');
 $to = new DateTimeImmutable('2025-11-21T00:00Z');
 // @doctrine-range@
 echo 'range ', count($orders), "\n";
+echo 'created ', substr($orders[20]['created_at'], 0, 19), "\n";
 try {
     $connection->fetchAllAssociative('SELECT FROM orders WHERE id >= ?', [$from], ['datetimetz_immutable']);
 } catch (DriverException $error) {

@@ -1,5 +1,4 @@
 import { sql } from 'drizzle-orm';
-import { pgTable, pgView, text, timestamp, uuid } from 'drizzle-orm/pg-core';
+import { pgTable, text, uuid } from 'drizzle-orm/pg-core';
 
 @drizzle-schema@
-@drizzle-view@

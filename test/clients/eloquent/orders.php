@@ -18,6 +18,7 @@ $database->setAsGlobal();
 $database->bootEloquent();
 
 // @eloquent-schema@
+DB::statement(getenv('CREATED_AT'));
 DB::statement(getenv('PAST_ORDERS'));
 // @eloquent-model@
 
@@ -42,6 +43,7 @@ $from = new DateTimeImmutable('2025-11-20T00:00Z');
 $to = new DateTimeImmutable('2025-11-21T00:00Z');
 // @eloquent-range@
 echo 'range ', count($orders), "\n";
+echo 'created ', substr($orders[20]->created_at, 0, 19), "\n";
 try {
     Order::where('id', '>=', $from->format(DATE_ATOM))->get();
 } catch (QueryException $error) {

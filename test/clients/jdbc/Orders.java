@@ -12,7 +12,7 @@ class Orders {
 
     static int range(Connection connection, Object from, Object to) throws SQLException {
         PreparedStatement range = connection.prepareStatement(
-            "SELECT * FROM orders_v WHERE created_at >= ? AND created_at < ?");
+            "SELECT orders.*, orders.created_at FROM orders WHERE orders.created_at >= ? AND orders.created_at < ?");
         range.setObject(1, from);
         range.setObject(2, to);
         ResultSet orders = range.executeQuery();

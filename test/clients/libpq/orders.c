@@ -21,7 +21,7 @@ int main(void) {
 
   const char* times[] = {"2025-11-20 00:00+00", "2025-11-21 00:00+00"};
   PGresult* orders = PQexecParams(connection,
-      "SELECT * FROM orders_v WHERE created_at >= $1 AND created_at < $2",
+      "SELECT orders.*, orders.created_at FROM orders WHERE orders.created_at >= $1 AND orders.created_at < $2",
       2, NULL, times, NULL, NULL, 0);
   printf("range %d\n", PQntuples(orders));
 

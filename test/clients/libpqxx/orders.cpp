@@ -21,7 +21,7 @@ int main() {
     stream.complete();
 #endif
     pqxx::result orders =
-        transaction.exec_params("SELECT * FROM orders_v WHERE created_at >= $1 AND created_at < $2", from, to);
+        transaction.exec_params("SELECT orders.*, orders.created_at FROM orders WHERE orders.created_at >= $1 AND orders.created_at < $2", from, to);
     std::cout << "range " << orders.size() << '\n';
     transaction.commit();
   }

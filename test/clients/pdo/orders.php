@@ -6,7 +6,7 @@ $connection->pgsqlCopyFromArray('orders', $customers, "\t", '\\\\N', 'customer')
 $from = new DateTimeImmutable('2025-11-20T00:00Z');
 $to = new DateTimeImmutable('2025-11-21T00:00Z');
 $range = $connection->prepare(
-    'SELECT * FROM orders_v WHERE created_at >= ? AND created_at < ?');
+    'SELECT orders.*, orders.created_at FROM orders WHERE orders.created_at >= ? AND orders.created_at < ?');
 $range->execute([$from->format(DATE_ATOM), $to->format(DATE_ATOM)]);
 $orders = $range->fetchAll();
 echo 'range ', count($orders), "\n";

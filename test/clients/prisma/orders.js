@@ -8,8 +8,7 @@ const ids = await prisma.order.createManyAndReturn({
 print('ids', count(ids));
 @prisma-range@
 print('range', orders.length);
-print('created', orders[20].createdAt.toISOString());
-orders.sort((one, other) => (one.id < other.id ? -1 : 1));
+print('created', orders[20].time.createdAt.toISOString());
 const last = orders[20].id;
 @prisma-feed@
 print('page', same(page, orders.slice(0, 20).reverse()));

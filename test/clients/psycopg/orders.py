@@ -9,7 +9,7 @@ with psycopg.connect("") as connection:
         "INSERT INTO orders (customer) SELECT unnest(%s::text[]) RETURNING id", [customers]).fetchall()
     print("ids", len(set(ids)))
     orders = connection.execute(
-        "SELECT * FROM orders_v WHERE created_at >= %s AND created_at < %s",
+        "SELECT orders.*, orders.created_at FROM orders WHERE orders.created_at >= %s AND orders.created_at < %s",
         (start, end)).fetchall()
     print("range", len(orders))
     orders = connection.execute("SELECT FROM orders WHERE id >= %s AND id < %s", (start, end)).fetchall()

@@ -1,4 +1,4 @@
-import { Column, DataSource, Entity, PrimaryColumn } from 'typeorm';
+import { Column, DataSource, Entity, PrimaryColumn, Raw, VirtualColumn } from 'typeorm';
 import { count, customers, failure, from, past, print, to } from '../common.js';
 
 @typeorm-entity@
@@ -19,6 +19,7 @@ const { identifiers: ids } = await dataSource.getRepository(Order).insert(custom
 print('ids', count(ids));
 @typeorm-range@
 print('range', orders.length);
+print('created', orders[20].createdAt.toISOString());
 const untyped = dataSource.getRepository(Order).createQueryBuilder('o').where('o.id >= :from', { from }).getMany();
 print('untyped', await failure(untyped));
 const changes = await dataSource.driver.createSchemaBuilder().log();

@@ -1,10 +1,10 @@
 # A table that had random keys, which 0001_initial creates and 0002_switch changes to comb.
 from django.db import models
-from shop.models import CombField
+from shop.comb import CombV7Field
 
 
 class Customer(models.Model):
-    id = CombField(primary_key=True)
+    id = CombV7Field(primary_key=True)
     name = models.TextField()
 
     class Meta:
