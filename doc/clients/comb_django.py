@@ -3,6 +3,8 @@ import datetime
 
 from django.db import connection, models
 
+EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
+
 
 class Default(models.Expression):
     def as_sql(self, compiler, connection):
@@ -36,7 +38,7 @@ class CreatedAtField(models.DateTimeField):
     """The time of the primary key, without a column."""
 
     def __init__(self, *args, **kwargs):
-        kwargs.update(editable=False, null=True)
+        kwargs.update(editable=False)
         super().__init__(*args, **kwargs)
 
     def contribute_to_class(self, cls, name, private_only=True):
@@ -55,7 +57,7 @@ class CreatedAtField(models.DateTimeField):
         key = field.to_python(instance.pk)
         if key is None or isinstance(field, CombV7Field) and key.version != 7:
             return None
-        return datetime.datetime.fromtimestamp((key.int >> 80) / 1000, datetime.timezone.utc)
+        return EPOCH + datetime.timedelta(milliseconds=key.int >> 80)
 
 
 class Watermark(models.Func):

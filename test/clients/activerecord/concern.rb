@@ -140,6 +140,8 @@ class FeedTest < ActiveSupport::TestCase
   test "feed" do
     orders = %w[Ada Grace Edsger].map { |customer| Order.create!(customer: customer) }
     assert_equal orders, Order.new_after(NIL)
+    early = Order.create!(id: NIL.sub(/0$/, "1"), customer: "early")
+    assert_equal [early, *orders], Order.new_after(NIL)
     assert_equal orders.drop(1), Order.new_after(orders[0].id)
     assert_equal [], Order.joins(:items).new_after(NIL)
     assert_equal [orders[1]], Order.where(customer: "Grace").new_after(NIL)

@@ -77,7 +77,8 @@ class Joins(TestCase):
         self.assertEqual(Item.objects.filter(order__created_at__year=2025).count(), 0)
         self.assertEqual(Item.objects.values_list("order__created_at", flat=True).get(order__customer="Ada"),
                          self.orders[0].created_at)
-        self.assertEqual(Item.objects.annotate(at=F("order__created_at")).first().at, self.orders[0].created_at)
+        self.assertEqual(Item.objects.annotate(at=F("order__created_at")).get(order__customer="Ada").at,
+                         self.orders[0].created_at)
 
     def test_reverse(self):
         self.assertEqual(Order.objects.filter(items__product="tea").count(), 2)
@@ -180,9 +181,11 @@ class Feed(TransactionTestCase):
     def test_new_after(self):
         orders = Order.objects.bulk_create(Order(customer=str(n)) for n in range(3))
         self.assertEqual(list(Order.objects.new_after(NIL)), orders)
+        orders.insert(0, Order.objects.create(id=uuid.UUID(int=1), customer="early"))
+        self.assertEqual(list(Order.objects.new_after(NIL)), orders)
         self.assertEqual(list(Order.objects.new_after(orders[0].id)), orders[1:])
-        self.assertEqual(list(Order.objects.filter(customer="2").new_after(NIL)), orders[2:])
-        self.assertEqual(Order.objects.filter(items__isnull=True, id__lt=Watermark(Order)).count(), 3)
+        self.assertEqual(list(Order.objects.filter(customer="2").new_after(NIL)), orders[3:])
+        self.assertEqual(Order.objects.filter(items__isnull=True, id__lt=Watermark(Order)).count(), 4)
 
 
 class FeedInATestCase(TestCase):
