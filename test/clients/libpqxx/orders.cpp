@@ -20,8 +20,9 @@ int main() {
     for (const std::string& customer : customers) stream << std::make_tuple(customer);
     stream.complete();
 #endif
-    pqxx::result orders =
-        transaction.exec_params("SELECT orders.*, orders.created_at FROM orders WHERE orders.created_at >= $1 AND orders.created_at < $2", from, to);
+    pqxx::result orders = transaction.exec_params(
+        "SELECT orders.*, orders.created_at FROM orders WHERE orders.created_at >= $1 AND orders.created_at < $2", from,
+        to);
     std::cout << "range " << orders.size() << '\n';
     transaction.commit();
   }
