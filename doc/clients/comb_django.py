@@ -29,7 +29,7 @@ class CombField(models.UUIDField):
 
 
 class CombV7Field(CombField):
-    """A key that is made by comb_uuid_v7(), in a table that can have random keys, too: their time is None."""
+    """A key that is made by comb_uuid_v7(), for tables with random keys, too, whose time instances give as None."""
 
     function = "comb_uuid_v7"
 

@@ -6,7 +6,8 @@ const { rows: ids } = await pool.query(
   'INSERT INTO orders (customer) SELECT unnest($1::text[]) RETURNING id', [customers]);
 print('ids', count(ids));
 const { rows: orders } = await pool.query(
-  'SELECT orders.*, orders.created_at FROM orders WHERE orders.created_at >= $1 AND orders.created_at < $2', [from, to]);
+  'SELECT orders.*, orders.created_at FROM orders WHERE orders.created_at >= $1 AND orders.created_at < $2',
+  [from, to]);
 print('range', orders.length);
 print('untyped', await failure(pool.query('SELECT FROM orders WHERE id >= $1', [from])));
 

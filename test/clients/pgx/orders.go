@@ -22,7 +22,8 @@ func main() {
 	from := time.Date(2025, 11, 20, 0, 0, 0, 0, time.UTC)
 	to := from.AddDate(0, 0, 1)
 	orders, err := connection.Query(ctx,
-	    "SELECT orders.*, orders.created_at FROM orders WHERE orders.created_at >= $1 AND orders.created_at < $2", from, to)
+	    "SELECT orders.*, orders.created_at FROM orders WHERE orders.created_at >= $1 AND orders.created_at < $2",
+	    from, to)
 	rows := 0
 	for orders.Next() {
 		rows++
