@@ -30,22 +30,27 @@ my $node = Comb::start_server(
 
 # ---- no wait sleeps past a row ---------------------------------------------------------------------------------------
 
-# check_wait(DATABASE [, LIBRARY]): runs the program in a new database. If LIBRARY is given, comb's functions are from
-# it.
+# check_wait(DATABASE, KIND [, LIBRARY]): runs the program in a new database, with the library or the SQL flavour. If
+# LIBRARY is given, comb's functions are from it.
 sub check_wait
 {
-	my ($database, $library) = @_;
+	my ($database, $kind, $library) = @_;
+	my ($version) = slurp_file("$top/comb.control") =~ /^default_version *= *'(.*)'/m;
+	my $setup = slurp_file("$top/test/programs/check_wait.sql");
+	$setup =~ s/EXTENSION comb;/EXTENSION comb VERSION '$version-sql';/ if $kind eq 'flavour';
 	$node->safe_psql('postgres', "CREATE DATABASE $database");
-	$node->safe_psql($database, slurp_file("$top/test/programs/check_wait.sql"));
+	$node->safe_psql($database, $setup);
 	$node->safe_psql($database, "UPDATE pg_proc SET probin = '$library' WHERE probin = '\$libdir/comb'") if $library;
-	my $right = IPC::Run::run([ $check, $node->connstr($database), $seed, $seconds / 2 ], '>', \my $out, '2>', \my $err);
+	my @command = ($check, $node->connstr($database), $seed, $seconds / 3, $kind);
+	my $right = IPC::Run::run(\@command, '>', \my $out, '2>', \my $err);
 	note($out);
 	diag($out, $err) unless $right && !$err;
 	return $right && !$err;
 }
 
-ok(check_wait('fast'), 'no wait sleeps past a row, and each row is read once');
-ok(check_wait('delayed', "$delayed/comb"), 'no wait sleeps past a row with random delays');
+ok(check_wait('fast', 'library'), 'no wait sleeps past a row, and each row is read once');
+ok(check_wait('delayed', 'library', "$delayed/comb"), 'no wait sleeps past a row with random delays');
+ok(check_wait('flavour', 'flavour'), 'no wait of the SQL flavour sleeps past a row');
 
 # ---- what a session is while it waits --------------------------------------------------------------------------------
 
