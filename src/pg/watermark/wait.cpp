@@ -138,7 +138,7 @@ uuid wait_above(const uuid& place, const table_set& of, TimestampTz end, const k
     List* tables = tables_to_wait_for(of);
     const std::uint64_t bits = server_waiting::put_down(keys(tables));
     list_free(tables);
-    const std::int64_t left = (end - GetCurrentTimestamp()) / 1000;
+    const std::int64_t left = (end - GetCurrentTimestamp() + 999) / 1000;  // rounded up
     if (const std::int64_t pause = std::min(left, pause_left(bits, last_return)); pause > 0) {
       server_waiting::narrow(waits_for_none);
       sleep(pause);
