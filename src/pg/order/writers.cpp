@@ -11,6 +11,10 @@ namespace {
 
 // Distinguishes the locks of prepared transactions from user locks of other extensions.
 constexpr std::uint16_t prepared_lock_kind = 0xc03b;
+bool has_bound(const LOCKTAG& tag) {
+  return tag.locktag_type == LOCKTAG_USERLOCK && tag.locktag_lockmethodid == USER_LOCKMETHOD &&
+         tag.locktag_field4 == prepared_lock_kind;
+}
 
 // Most tables have neither children nor parents. So pg_inherits is read only if there may be some.
 bool may_have_children(Oid table) {
@@ -90,9 +94,12 @@ bool table_writers::is_one(int slot, std::uint64_t tag) {
     each_fast_path_lock(process, [&](Oid table, LOCKMASK modes) { found = found || conflicts(table, modes); });
   LWLockRelease(&process->fpInfoLock);
   if (!still_runs || found) return found;
+  // A transaction that is just being prepared passes its locks on one after the other. So it counts until it has passed
+  // on the one that has its bound.
   each_lock(process, [&](const LOCKTAG& tag, LOCKMASK modes) {
-    found = found || (tag.locktag_type == LOCKTAG_RELATION && tag.locktag_field1 == MyDatabaseId &&
-                      conflicts(tag.locktag_field2, modes));
+    found = found || has_bound(tag) ||
+            (tag.locktag_type == LOCKTAG_RELATION && tag.locktag_field1 == MyDatabaseId &&
+             conflicts(tag.locktag_field2, modes));
   });
   return found;
 }
@@ -134,16 +141,8 @@ void lock_prepared(stamp bound) {
   LockAcquire(&tag, ShareLock, false, false);
 }
 
-// The slot of the process that is just preparing a transaction, which is listed for both then, or -1. Under
-// ProcArrayLock.
-int slot_preparing(TransactionId transaction) {
-  for (int slot = 0; slot < MaxBackends; ++slot)
-    if (GetPGProcByNumber(slot)->xid == transaction) return slot;
-  return -1;
-}
-
 // Only those locks are read that prepared transactions hold. A session that prepares one passes its locks on before its
-// own announcement ends, but not all of them at once: the lock that has the bound may not be there yet.
+// own announcement ends.
 int table_writers::read_prepared(prepared_transaction*& all) {
   if (max_prepared_xacts == 0) return 0;
   all = static_cast<prepared_transaction*>(
@@ -151,24 +150,16 @@ int table_writers::read_prepared(prepared_transaction*& all) {
   int running = 0, count = 0;
   LWLockAcquire(ProcArrayLock, LW_SHARED);
   for (int i = 0; i < max_prepared_xacts; ++i)
-    if (is_running(&PreparedXactProcs[i]))
-      all[running++] = {
-          &PreparedXactProcs[i], slot_preparing(PreparedXactProcs[i].xid), InvalidTransactionId, {}, false};
+    if (is_running(&PreparedXactProcs[i])) all[running++].holder = &PreparedXactProcs[i];
   LWLockRelease(ProcArrayLock);
   if (running == 0) return 0;
   find_locked();
   // No other transaction is prepared in the place of one that has ended.
   LWLockAcquire(TwoPhaseStateLock, LW_SHARED);
   for (int i = 0; i < running; ++i) {
-    prepared_transaction found = all[i];
-    found.is_writer = of.tables() == 0;
-    if (found.preparing >= 0) {
-      found.transaction = found.holder->xid;
-      found.bound = bound_of(server_world::announced(found.preparing).load());
-    }
+    prepared_transaction found{all[i].holder, InvalidTransactionId, {}, of.tables() == 0};
     each_lock(found.holder, [&](const LOCKTAG& tag, LOCKMASK modes) {
-      if (tag.locktag_type == LOCKTAG_USERLOCK && tag.locktag_lockmethodid == USER_LOCKMETHOD &&
-          tag.locktag_field4 == prepared_lock_kind) {
+      if (has_bound(tag)) {
         found.transaction = tag.locktag_field1;
         found.bound = {std::uint64_t{tag.locktag_field2} << 32 | tag.locktag_field3};
       } else if (tag.locktag_type == LOCKTAG_RELATION && tag.locktag_field1 == MyDatabaseId) {

@@ -49,7 +49,6 @@ struct table_set {
 
 struct prepared_transaction {
   PGPROC* holder;
-  int preparing;  // the slot of the process that is just doing it, or -1
   TransactionId transaction;
   stamp bound;
   bool is_writer;
