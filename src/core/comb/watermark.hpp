@@ -108,7 +108,8 @@ struct table_watermarks {
   template <class Tables>
   void keep(const Tables& of, const sample& fresh) {
     for (const std::uint64_t table : tables_in(of)) {
-      if (entry* known = find(table)) known->samples.keep(fresh);
+      entry* const known = find(table);
+      if (known != nullptr) known->samples.keep(fresh);
     }
   }
 
@@ -118,7 +119,8 @@ struct table_watermarks {
     sample best{max_stamp, {}, times_set_back, snapshot};
     for (const std::uint64_t table : tables_in(of)) {
       sample_choice choice(snapshot, times_set_back);
-      if (const entry* known = find(table)) choice.consider_all(known->samples);
+      const entry* known = find(table);
+      if (known != nullptr) choice.consider_all(known->samples);
       best.watermark = std::min(best.watermark, choice.best().watermark);
     }
     return best;
