@@ -278,14 +278,13 @@ struct promises {
   // A snapshot is the number of commits that it sees.
   int snapshot() const { return commits_; }
 
-  // What is returned to a sample is right for all snapshots from now on, and for the statements of all sessions.
+  // A sample is for the statements of all sessions. What is returned is right for all snapshots from now on.
   void sample_was_taken(stamp watermark) {
     if (mine().watermark_epoch != watermark_epoch_ || is_being_set_back()) return;
     shared_sample_ = {watermark_epoch_, watermark};
   }
   void watermark_returned(stamp watermark, const table_set& of, bool is_quiet) {
     operation& op = mine();
-    sample_was_taken(watermark);
     if (op.watermark_epoch != watermark_epoch_ || is_being_set_back()) return;
     const stamp earlier = op.low_watermarks.highest_right_for(of);
     if (watermark < earlier) broken("watermark ", watermark, " came after ", earlier);

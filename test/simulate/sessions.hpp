@@ -134,7 +134,7 @@ void watermark_of() {
     const table_set of = {self().database, tables};
     tell("requests a watermark of tables ", tables, " of database ", of.database);
     const bool quiet = is_quiet(of);
-    const stamp watermark = session().take_sample(of).watermark;
+    const stamp watermark = session().take_watermark(of).watermark;
     tell("receives watermark ", watermark);
     checker.watermark_returned(watermark, of, quiet);
   });
