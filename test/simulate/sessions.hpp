@@ -113,8 +113,9 @@ inline void one_id() { insert(), commit(); }
 
 // The watermarks of other tables leave room for one. Without room, watermarks wait for all transactions of the server.
 inline void fill() {
-  table_watermarks& tables = shared.watermarks.tables;
-  while (tables.count + 1 < tables.capacity) tables.kept[tables.count++] = {~std::uint64_t{tables.count}, max_stamp, {}};
+  answer_alone([] {
+    for (auto& [n, kept] = shared.watermarks.tables; n + 1 < std::size(kept); ++n) kept[n] = {~n, max_stamp, {}};
+  });
 }
 
 // Whether the session's next watermark is above all ids that were returned, because nobody writes to the tables.
@@ -126,7 +127,6 @@ inline bool is_quiet(const table_set& of) {
          shared.watermarks.tables.count + 1 < table_watermarks::capacity;
 }
 
-// The acts of readers are for some tables, or for their database.
 template <int tables = 0>
 void watermark_of() {
   if (machine.recovers) return;
