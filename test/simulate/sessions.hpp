@@ -133,10 +133,10 @@ void watermark_of() {
   answer_alone([] {
     const table_set of = {self().database, tables};
     tell("requests a watermark of tables ", tables, " of database ", of.database);
-    const bool quiet = is_quiet(of);
+    const auto [quiet, ended] = std::pair(is_quiet(of), machine.ended);
     const stamp watermark = session().take_watermark(of).watermark;
     tell("receives watermark ", watermark);
-    checker.watermark_returned(watermark, of, quiet);
+    checker.watermark_returned(watermark, of, quiet && machine.ended == ended);
   });
 }
 constexpr act watermark = watermark_of<0>;
