@@ -94,3 +94,6 @@ CALL comb_wait(NULL, '1 hour', :sixteen) \gset first_
 INSERT INTO many_16 DEFAULT VALUES;
 CALL comb_wait(:'first_place', '1 hour', :sixteen) \gset second_
 SELECT count(*) FROM many_16 WHERE id >= :'first_place' AND id < :'second_place';
+SELECT format('DROP TABLE many_%s', n) FROM generate_series(1, 17) AS n \gexec
+DROP FUNCTION wait();
+DROP TABLE made, made_hot, others;
