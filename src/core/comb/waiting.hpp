@@ -5,13 +5,14 @@
 //   2. takes the watermark, and reads `ended`      5. raises `ended` of the tables to the server's last stamp
 //   3. sleeps                                      6. looks who waits, and wakes them
 //
-// A sequentially consistent fence follows steps 1 and 5. So step 2 sees what steps 4 and 5 have done, or step 6 sees what
-// step 1 has put down. A wait is over if the watermark is above the place, and `ended` is not below it. The id of a row
-// from the place on was made after the place was taken, or by a transaction that held the place back. Either way the
-// transaction ends after that, and raises `ended` to the place at least.
+// A sequentially consistent fence follows steps 1 and 5. So step 2 sees what steps 4 and 5 have done, or step 6 sees
+// what step 1 has put down. A wait is over if the watermark is above the place, and `ended` is not below it. The id of
+// a row from the place on was made after the place was taken, or by a transaction that held the place back. Either way
+// the transaction ends after that, and raises `ended` to the place at least.
 //
-// A waiter that has seen `ended` above its place, but is held back by a transaction, waits for the end of that one alone.
-// A waiter cannot know whether it is held back before step 2, so it waits for each end until it is narrowed to some.
+// A waiter that has seen `ended` above its place, but is held back by a transaction, waits for the end of that one
+// alone. A waiter cannot know whether it is held back before step 2, so it waits for each end until it is narrowed to
+// some.
 //
 // What a world (sequence.hpp, watermark.hpp) provides for it:
 //
@@ -23,6 +24,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <type_traits>
 
 #include "sequence.hpp"
 
@@ -39,9 +41,9 @@ struct waiter {
   typename World::template atomic<std::int32_t> whose{waits_for_all};
 };
 
-template <class World>
+template <class World, int room = 64>
 struct server_waits {
-  static constexpr int capacity = 64;
+  static constexpr int capacity = room;
   static constexpr std::uint64_t any_table = 1;  // the key of those for which there is no room
 
   // A table that was waited for. Key 0 is free.
@@ -57,16 +59,18 @@ struct server_waits {
 
 template <class World>
 struct waiting {
-  using waits = server_waits<World>;
+  using waits = std::remove_reference_t<decltype(World::waits())>;
 
   // ---- a waiter -----------------------------------------------------------------------------------------------------
 
-  // Puts down that this process waits for some tables, and returns their bits. Until narrow(), each end of a transaction
-  // wakes it.
+  // Puts down that this process waits for some tables, and returns their bits. Until narrow(), each end of a
+  // transaction wakes it.
   template <class Keys>
   static std::uint64_t put_down(const Keys& keys) {
     waiter<World>& mine = World::waiter_of(World::slot());
     std::uint64_t bits = 0;
+    // A new entry needs the last stamp from before a restart. Otherwise rows from then would not be news.
+    sequence<World>().start();
     World::with_lock([&] {
       keys.each([&](std::uint64_t key) { bits |= std::uint64_t{1} << entry_of(key, bits); });
       mine.whose.store(waits_for_all);
@@ -123,11 +127,7 @@ struct waiting {
   static void end(std::uint64_t bits) {
     if (bits != 0) {
       const stamp last = World::server().last.load();
-      each(bits, [last](auto& table) {
-        stamp seen = table.ended.load(std::memory_order_relaxed);
-        while (seen < last && !table.ended.compare_exchange_weak(seen, last)) {
-        }
-      });
+      each(bits, [last](auto& table) { raise(table, last); });
     }
     World::fence();
     if (World::waits().waiting.load(std::memory_order_relaxed) == 0) return;
@@ -136,13 +136,19 @@ struct waiting {
       const std::uint64_t tables = each.tables.load(std::memory_order_acquire);
       if (tables == 0) continue;
       const std::int32_t whose = each.whose.load();
-      const bool matters = whose == waits_for_all || whose == World::slot() ||
-                           (whose == waits_for_tables && (tables & bits) != 0);
+      const bool matters =
+          whose == waits_for_all || whose == World::slot() || (whose == waits_for_tables && (tables & bits) != 0);
       if (matters && each.tables.exchange(0) != 0) World::wake(slot);
     }
   }
 
  private:
+  static void raise(typename waits::table& table, stamp last) {
+    stamp seen = table.ended.load(std::memory_order_relaxed);
+    while (seen < last && !table.ended.compare_exchange_weak(seen, last)) {
+    }
+  }
+
   template <class Use>
   static void each(std::uint64_t bits, Use use) {
     for (; bits != 0; bits &= bits - 1) use(World::waits().tables[__builtin_ctzll(bits)]);
@@ -163,9 +169,8 @@ struct waiting {
     if (shared.tables[found].key.load() == key) return found;
     shared.tables[found].key.store(key);
     shared.changes.fetch_add(1);
-    World::fence();
     // Those who have ended before may not have known the entry.
-    shared.tables[found].ended.store(World::server().last.load());
+    raise(shared.tables[found], World::server().last.load());
     return found;
   }
 };
