@@ -272,6 +272,9 @@ struct promises {
   // The rows of a table never appear.
   void table_was_unlocked(transaction& of, int table) {
     of.locked &= ~table, of.least[table] = comb::max_stamp, of.least[3] = of.least[3 - table];
+    std::erase_if(rows_,
+                  [&](const row& each) { return &transactions[each.transaction] == &of && each.table == table; });
+    ++news_;
   }
 
   void committed(transaction& of) { of.became_visible = ++commits_; }
@@ -330,6 +333,43 @@ struct promises {
     if (is_quiet && is_new) owed = op.low;
     if (owed != stamp{} && watermark <= owed) broken("watermark ", watermark, " stands still before ", owed);
     of.last = watermark;
+  }
+
+  // ---- waits for rows ----------------------------------------------------------------------------------------------
+
+  // What may end a wait: a transaction is visible, or has released locks, or its end is told, or a table is waited for.
+  void news_came() { ++news_; }
+  // Returns the place from which the session's next wait is for rows, or 0 if it has none that is still right.
+  stamp wait_begins(const table_set& of) {
+    wait& its = waits_[running_process()][of.number()];
+    int now = news_;
+    for (int* each : {&its.began, &its.before, &its.long_before}) std::swap(*each, now);
+    return its.place;
+  }
+  // A watermark is a place.
+  void place_returned(stamp watermark, const table_set& of) {
+    if (mine().watermark_epoch != watermark_epoch_ || is_being_set_back()) return;
+    waits_[running_process()][of.number()].place = watermark;
+  }
+  // What the client reads now, up to `next`, is complete.
+  void wait_returned(stamp next, const table_set& of) {
+    const operation& op = mine();
+    watermark_returned(next, of, false);
+    if (op.watermark_epoch != watermark_epoch_ || is_being_set_back()) return;
+    wait& its = waits_[running_process()][of.number()];
+    // After the sequence was set back, one wait more can end at once.
+    if (its.place != stamp{} && its.long_before == news_ && memory.stale == 0)
+      broken("three waits returned, and nothing has happened meanwhile");
+    place_returned(next, of);
+  }
+  // Whether there are rows from the place on for a process that waits.
+  bool has_rows(int process, const table_set& of) const {
+    const stamp place = waits_[process][of.number()].place;
+    return place != stamp{} && std::any_of(rows_.begin(), rows_.end(), [&](const row& each) {
+             const transaction& its = transactions[each.transaction];
+             return each.id >= place && its.state == state::visible && its.database == of.database &&
+                    (of.bits == 0 || (of.bits & each.table) != 0);
+           });
   }
 
   // The transaction that sets the sequence back begins again there.
@@ -400,6 +440,7 @@ struct promises {
     shared_sample_ = {};
     clock_was_reported_ = failure_is_logged_ = false;
     is_lost_ = is_unsaved_ = false;
+    ++news_;
   }
   // A lock can set watermarks back over a restart if its transaction was running when the sequence was set back: until
   // then, its announcement was above its later stamps. Those of a table that it has locked late were above its bound.
@@ -420,6 +461,19 @@ struct promises {
   int commits_ = 0;
   int samples_ = 0;
   std::vector<stamp> used_;
+
+  struct row {
+    stamp id;
+    std::size_t transaction;
+    int table;
+  };
+  std::vector<row> rows_;  // that readers must receive
+  struct wait {
+    stamp place{};
+    int long_before = 0, before = 0, began = 0;  // what `news_` was when the last waits began
+  };
+  wait waits_[max_processes][8];  // for each set of tables
+  int news_ = 0;
 
   stamp kept_{};              // the greatest id or watermark that the file must cover
   std::vector<stamp> tries_;  // what the clock read at each attempt to save
@@ -465,6 +519,7 @@ struct promises {
     for (int each : {0, table, table == 0 ? 0 : 3}) of.least[each] = std::min(of.least[each], id);
     const stamp highest = highest_.highest_right_for({of.database, table});
     if (id < highest) broken("row ", id, " is below the watermark ", highest);
+    if (of.epoch == epoch_) rows_.push_back({id, static_cast<std::size_t>(&of - transactions.data()), table});
   }
 
   void reach_only_to(stamp covered) {
@@ -473,6 +528,9 @@ struct promises {
     for (operation& each : operations)
       each.low = std::min(each.low, covered), each.low_watermarks.reach_only_to(covered);
     std::erase_if(used_, [covered](stamp id) { return id > covered; });
+    std::erase_if(rows_, [covered](const row& each) { return each.id > covered; });
+    for (auto& waits : waits_)
+      for (wait& each : waits) each.place = std::min(each.place, covered);
   }
 
   void set_back() {
@@ -483,6 +541,10 @@ struct promises {
     low_ = kept_ = {};
     low_watermarks_ = highest_ = {};
     used_.clear();
+    rows_.clear();
+    for (auto& waits : waits_)
+      for (wait& each : waits) each.place = {};
+    ++news_;
     op.sets_back = true;
     op.must_warn = !op.resets;
   }

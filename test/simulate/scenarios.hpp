@@ -67,6 +67,10 @@ inline void promotion() {
   checker.commit_was_replayed(machine.last_commit);
 }
 
+inline void one_id_before() {
+  if (machine.happened == 0) one_id();
+}
+
 // ---- scenarios
 
 // Scenarios, for all of whose histories there is time: what each session does, and what happens meanwhile, in this
@@ -151,6 +155,30 @@ const scenario scenarios[] = {
     {"two databases", {{to_other_database, insert}, {fill, watermark, watermark_of<1>}}, {}},
     {"statements on two tables", {{insert}, {read_of<2>, read_of<1>}}, {}},
     {"statements in two databases", {{insert}, {to_other_database, plan, one_id}, {read_late}}, {}},
+    {"waits and transactions", {{one_id, ms_forward, one_id}, {wait_for<1>, wait_for<1>}}, {}, 1},
+    {"two who wait, and a transaction", {{wait_for<1>}, {wait_for<1>, wait_for<1>}, {one_id}}, {}},
+    {"two who wait for a new table", {{one_id, wait_for<1>}, {watermark_of<1>, wait_for<1>}, {one_id}}, {}, 1},
+    {"a wait that a transaction holds back", {{insert, rollback}, {wait_for<1>, wait_for<1>}, {one_id}}, {}},
+    {"a wait that a rollback to a savepoint ends",
+     {{insert_into<2>, savepoint, insert, rollback_to}, {wait_for<1>, wait_for<1>}, {one_id}},
+     {}},
+    {"a wait that a prepared transaction holds back",
+     {{insert, prepare, commit_prepared}, {wait_for<1>, wait_for<1>}, {one_id}},
+     {}},
+    {"waits over a kill", {{wait_for<1>, wait_for<1>}, {one_id_before}}, {kill}},
+    {"waits and comb_reset()",
+     {{wait_for<1>, window_forward, one_id, window_back, reset, wait_for<1>, wait_for<1>, wait_for<1>},
+      {wait_for<1>},
+      {one_id}},
+     {}},
+    {"waits for more tables than there is room for",
+     {{wait_for<0>, wait_for<0>}, {wait_for<3>, wait_for<3>}, {one_id}},
+     {}},
+    {"waits with an old announcement of the same tag",
+     {{one_id, watermark, wait_for<2>}, {wait_for<1>, wait_for<1>}, {one_id}},
+     {},
+     0,
+     2},
 };
 
 inline bool has_event() { return machine.happened < setup.scenario->happenings.size(); }
@@ -213,13 +241,16 @@ inline void draw_parameters() {
   may(6, {advance});
   may(6, {outside, commit});
   may(6, {reconnect});
+  setup.waits = one_in(3);
+  if (setup.waits)
+    setup.acts.insert(setup.acts.end(), {wait_for<0>, wait_for<1>, wait_for<1>, wait_for<2>, wait_for<3>});
   if (one_in(2)) {
     setup.acts.insert(setup.acts.end(), {insert_into<2>, insert_into<2>, watermark_of<1>, watermark_of<2>});
     if (setup.reads) setup.acts.insert(setup.acts.end(), {read_of<1>, read_of<1>, read_of<2>, plan_of<1>, read_of<3>});
     may(2, {watermark_of<3>, watermark_of<3>, to_other_database});
     may(3, {savepoint, insert_into<2>, rollback_to});
     // Over a restart, the watermark of a table can fall to the server's, which waits for a prepared transaction.
-    if (!setup.kills) may(2, {fill});
+    if (!setup.kills && !setup.waits) may(2, {fill});
   }
 }
 

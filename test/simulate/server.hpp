@@ -9,6 +9,7 @@
 #include <functional>
 #include <vector>
 
+#include "comb/waiting.hpp"
 #include "comb/watermark.hpp"
 #include "memory.hpp"
 #include "promises.hpp"
@@ -35,7 +36,8 @@ struct parameters {
   double switches = 0, events = 0, stale = 0;  // how probable they are
   std::uint64_t tick = 1;                      // how far the clock moves with each reading
   std::uint32_t tags = 1000;                   // how many tags transactions have
-  bool kills = false, far_clocks = false, disk_fails = false, promotes = false, errors = false, reads = false;
+  bool kills = false, far_clocks = false, disk_fails = false, promotes = false, errors = false, reads = false,
+       waits = false;
 };
 inline parameters setup;
 
@@ -57,6 +59,13 @@ struct process {
   std::uint32_t xid = 0;
   int locks = 0, savepoint = 0;  // tables and `bound_lock`, as bits, and what it had locked at its savepoint
   promises::readers reads;       // of each set of tables
+
+  // While it waits for rows: for those of which tables, and whether it sleeps, and why it wakes.
+  table_set waits_for_rows_of;
+  bool sleeps = false, sleeps_briefly = false, clock_has_woken = false;
+  bool is_woken = false;
+  view waker;
+
   announcer announcers[max_processes];
   std::uint32_t last_local_id = 0;
   atomic<std::uint32_t> local_id{0};
@@ -297,6 +306,15 @@ struct world {
   }
   static int tag_of(std::uint32_t local) { return local == 0 ? -1 : static_cast<int>(tag_mask - local % setup.tags); }
 
+  static server_waits<world, 3>& waits();
+  static waiter<world>& waiter_of(int slot);
+  static void wake(int slot) {
+    pause();
+    tell("wakes ", std::string(1, static_cast<char>('A' + slot)));
+    machine.processes[slot].is_woken = true;
+    machine.processes[slot].waker.join(self().sees.now);
+  }
+
   static extent snapshot();
   static bool takes_samples() { return setup.reads && !machine.recovers && self().transaction >= 0; }
 
@@ -313,7 +331,7 @@ struct world {
       for (int table : {1, 2})
         if (set.bits & table) keys[count++] = keys[0] | static_cast<std::uint64_t>(table);
     }
-    std::uint64_t keys[3] = {static_cast<std::uint64_t>(database) << 32};
+    std::uint64_t keys[3] = {static_cast<std::uint64_t>(database + 1) << 32};
     std::size_t count = 1;
   };
   static tables database() { return table_set{self().database}; }
@@ -376,10 +394,14 @@ struct world {
 struct shared_memory {
   server_sequence<world> sequence;
   server_watermarks watermarks;
+  server_waits<world, 3> waits;
+  waiter<world> waiters[max_processes];
 };
 inline shared_memory shared;
 inline server_sequence<world>& world::server() { return shared.sequence; }
 inline server_watermarks& world::watermarks() { return shared.watermarks; }
+inline server_waits<world, 3>& world::waits() { return shared.waits; }
+inline waiter<world>& world::waiter_of(int slot) { return shared.waiters[slot]; }
 
 inline comb::session<world> sessions[max_processes];
 inline comb::session<world>& session() { return sessions[machine.running]; }

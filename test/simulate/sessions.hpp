@@ -24,12 +24,41 @@ inline void make_visible(const auto& of, state ends) {
   release(machine.transactions_lock);
 }
 
+// What the end of a transaction tells those who wait for rows, and when it finds that: as src/pg/watermark/wait.cpp
+// does.
+using waiting = comb::waiting<world>;
+struct news {
+  bool has_announced;
+  std::uint32_t changes = 0;
+  std::uint64_t tables = 0;
+};
+inline bool is_here(std::uint64_t key) { return key >> 32 == world::database().keys[0] >> 32; }
+inline news find_news(state ends) {
+  const process& me = self();
+  news found{session().last_announced() == me.local_id.newest()};
+  if (!found.has_announced || ends == state::gone) return found;
+  found.changes = waiting::changes();
+  if (found.changes == 0) return found;
+  found.tables = waiting::known_bits([&me](std::uint64_t key) {
+    const auto table = static_cast<std::uint32_t>(key);
+    return is_here(key) && (table == 0 || (me.locks & static_cast<int>(table)) != 0);
+  });
+  return found;
+}
+inline void tell_news(news of, state ends) {
+  if (!of.has_announced) return;
+  if (ends != state::gone && waiting::changes() != of.changes) of.tables = waiting::known_bits(is_here);
+  waiting::end(of.tables);
+}
+
 // A transaction releases its locks after it is visible.
-inline void finish(state ends) {
+inline void finish(state ends, const news& told) {
   process& me = self();
   make_visible(me, ends);
   me.local_id.store(0, std::memory_order_relaxed);
   me.locks = me.savepoint = 0;
+  if (told.has_announced) checker.news_came();
+  tell_news(told, ends);
   me.transaction = -1;
   me.xid = 0;
 }
@@ -39,16 +68,15 @@ inline void end(bool commits) {
   if (me.transaction < 0) return;
   commits = commits && !std::exchange(me.must_roll_back, false);
   if (commits && transaction_of(me).has_stamps) need_xid();
-  finish(commits ? state::visible : state::gone);
+  const state ends = commits ? state::visible : state::gone;
+  finish(ends, find_news(ends));
   tell(commits ? "has committed" : "has rolled back");
 }
 
-// Runs what is between a client's request and the answer. It may end with an error.
+// Runs a statement, or a part of one. It may end with an error.
 template <class Statement>
-void answer(Statement statement) {
+void run(Statement statement) {
   process& me = self();
-  begin();
-  me.sees.now.join(machine.clients);
   checker.begin();
   if (_setjmp(me.error) == 0) {
     statement();
@@ -57,6 +85,14 @@ void answer(Statement statement) {
     me.owes_sample = -1;
   }
   checker.end(shared.sequence.save_error.newest());
+}
+
+// Runs what is between a client's request and the answer.
+template <class Statement>
+void answer(Statement statement) {
+  begin();
+  self().sees.now.join(machine.clients);
+  run(statement);
   machine.clients.join(self().sees.now);
   if (self().must_roll_back) end(false);
 }
@@ -83,6 +119,7 @@ inline void rollback_to() {
     self().locks &= ~table;
     checker.table_was_unlocked(transaction_of(self()), table);
   }
+  tell_news({session().last_announced() == world::transaction()}, state::gone);
 }
 
 // Locks a table, and makes an id for a row of it.
@@ -118,12 +155,16 @@ inline void fill() {
   });
 }
 
-// Whether the session's next watermark is above all ids that were returned, because nobody writes to the tables.
-inline bool is_quiet(const table_set& of) {
+// Whether a transaction that has written to the tables holds watermarks back.
+inline bool is_held(const table_set& of) {
   const auto writes = [&of](const auto& each) { return each.transaction >= 0 && transaction_of(each).writes_to(of); };
   const auto holds = [&](const prepared_locks& each) { return each.locks != 0 && writes(each); };
-  return std::none_of(machine.processes, machine.processes + max_processes, writes) &&
-         std::none_of(machine.prepared.begin(), machine.prepared.end(), holds) && setup.tags > 2 && setup.stale == 0 &&
+  return std::any_of(machine.processes, machine.processes + max_processes, writes) ||
+         std::any_of(machine.prepared.begin(), machine.prepared.end(), holds);
+}
+// Whether the session's next watermark is above all ids that were returned.
+inline bool is_quiet(const table_set& of) {
+  return !is_held(of) && setup.tags > 2 && setup.stale == 0 &&
          shared.watermarks.tables.count + 1 < table_watermarks::capacity;
 }
 
@@ -136,7 +177,9 @@ void watermark_of() {
     const auto [quiet, ended] = std::pair(is_quiet(of), machine.ended);
     const stamp watermark = session().take_watermark(of).watermark;
     tell("receives watermark ", watermark);
+    checker.sample_was_taken(watermark);
     checker.watermark_returned(watermark, of, quiet && machine.ended == ended);
+    checker.place_returned(watermark, of);
   });
 }
 constexpr act watermark = watermark_of<0>;
@@ -225,7 +268,9 @@ inline void prepare() {
   if (me.transaction < 0 || transaction_of(me).is_read_only) return;
   tell("prepares its transaction");
   need_xid();
-  answer([&me] {
+  news told{};
+  answer([&me, &told] {
+    told = find_news(state::prepared);
     session().prepare();
     // The prepared transaction is in the array of processes before that of the session leaves it.
     acquire(machine.transactions_lock, true);
@@ -244,7 +289,7 @@ inline void prepare() {
   });
   if (me.transaction < 0) return;
   tell("has prepared it");
-  finish(state::prepared);
+  finish(state::prepared, told);
 }
 
 // The locks of a prepared transaction are released after it is visible.
@@ -260,11 +305,75 @@ inline void finish_prepared(state ends) {
     pause();
     for (prepared_locks& its : machine.prepared)
       if (is_its(its)) its.locks = 0;
+    checker.news_came();
     return;
   }
 }
 inline void commit_prepared() { finish_prepared(state::visible); }
 inline void rollback_prepared() { finish_prepared(state::gone); }
+
+struct waited_tables : world::tables {
+  template <class Use>
+  void each(Use use) const {
+    for (std::size_t i = count > 1; i < count; ++i) use(keys[i]);
+  }
+};
+
+// Looks whether a wait from a place is over. If not, its process is to sleep.
+inline bool look(const table_set& of, stamp place) {
+  process& me = self();
+  pause();
+  me.is_woken = false;
+  bool is_over = false;
+  run([&] {
+    const std::uint64_t bits = waiting::put_down(waited_tables{of});
+    const found_watermark found = session().take_watermark(of);
+    const bool is_news = waiting::ended(bits) >= place;
+    tell(is_news ? "has news" : "has no news", ", and the watermark ", found.watermark, ", held back by ",
+         found.holder);
+    is_over = is_news && found.watermark > place;
+    if (is_over) return checker.wait_returned(found.watermark, of);
+    waiting::narrow(is_news && found.holder >= 0 ? found.holder : waits_for_tables);
+    // Of two tags, the holder's can be that of an earlier transaction.
+    me.sleeps_briefly = is_news && (found.holder == held_by_prepared || (found.holder >= 0 && setup.tags == 2));
+  });
+  return is_over || me.must_roll_back;
+}
+
+// Sleeps until it is woken, or by the clock at last if who holds the watermark back may not wake it.
+inline void sleep() {
+  process& me = self();
+  pause();
+  me.sleeps = true;
+  me.waits_for = [&me] { return me.is_woken; };
+  tell("sleeps");
+  leave(-1);
+  me.waits_for = nullptr;
+  me.sleeps = false;
+  me.steps = 0;
+  me.sees.now.join(me.waker);
+}
+
+// Waits for rows of some tables, from where the session's last wait for them has ended.
+template <int tables = 0>
+void wait_for() {
+  process& me = self();
+  if (me.transaction >= 0 || machine.recovers) return;
+  begin();
+  me.sees.now.join(machine.clients);
+  me.waits_for_rows_of = {me.database, tables};
+  me.clock_has_woken = false;
+  const stamp place = checker.wait_begins(me.waits_for_rows_of);
+  tell("waits for rows of tables ", tables, " from ", place);
+  session().announce_nothing();
+  shared.waits.waiting.fetch_add(1);
+  while (!look(me.waits_for_rows_of, place)) sleep();
+  waiting::take_off();
+  shared.waits.waiting.fetch_add(~std::uint32_t{0});
+  machine.clients.join(me.sees.now);
+  tell("ends its wait");
+  end(true);
+}
 
 inline void start_session() {
   process& me = self();

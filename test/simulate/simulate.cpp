@@ -29,8 +29,22 @@ void run_process() {
       setup.acts[static_cast<std::size_t>(choice.choose(acts))]();
     }
   }
+  if (setup.waits && setup.scenario == nullptr) rollback();
   self().ended = true;
   _longjmp(scheduler, 1);
+}
+
+void share_waits() {
+  shared.waits.waiting.share("waiting");
+  shared.waits.changes.share("changes");
+  for (int i = 0; i < shared.waits.capacity; ++i) {
+    shared.waits.tables[i].key.share("key" + std::to_string(i));
+    shared.waits.tables[i].ended.share("ended" + std::to_string(i), [](stamp, stamp) { checker.news_came(); });
+  }
+  for (int i = 0; i < setup.processes; ++i) {
+    shared.waiters[i].tables.share("tables" + std::to_string(i));
+    shared.waiters[i].whose.share("whose" + std::to_string(i));
+  }
 }
 
 // Starts the server, for the first time or after a kill. What is not in shared memory stays.
@@ -50,6 +64,7 @@ void boot() {
   });
   sequence.save_tried.share("save_tried");
   sequence.times_set_back.share("times_set_back");
+  if (setup.waits) share_waits();
   for (int i = 0; i < setup.processes; ++i) {
     new (&sessions[i]) comb::session<world>;
     process& each = *new (&machine.processes[i]) process;
@@ -81,6 +96,19 @@ void restart() {
   tell("has started again; the saved stamp is ", machine.file);
 }
 
+// Nothing runs any more. So nobody who waits for rows sleeps past one, unless a transaction holds the watermark back.
+// Returns whether a sleep ends by the clock.
+bool ends_sleep() {
+  for (int i = 0; i < setup.processes; ++i) {
+    process& each = machine.processes[i];
+    const table_set& of = each.waits_for_rows_of;
+    if (!each.sleeps || is_held(of) || !checker.has_rows(i, of)) continue;
+    if (each.sleeps_briefly && !std::exchange(each.clock_has_woken, true)) return each.is_woken = true;
+    broken("process ", i, " sleeps past a row");
+  }
+  return false;
+}
+
 // Lets a process run until it stops. Returns false if all have ended.
 bool run_next() {
   if (machine.next < 0) {
@@ -109,6 +137,7 @@ void run_history() {
   boot();
   for (int boots = 1; boots <= 6 && failure.empty();) {
     if (!run_next()) {
+      if (ends_sleep()) continue;
       // Each history ends with a kill.
       if (setup.scenario == nullptr || !has_event()) return check_file();
       event();
@@ -186,8 +215,11 @@ void explore(const scenario& which, int deviations, bool stale) {
   setup.stale = stale ? 1 : 0;
   setup.tags = which.tags;
   for (const std::vector<act>& acts : which.sessions)
-    for (act each : {read, read_late, read_twice, read_older, +read_of<1>})
-      setup.reads |= std::find(acts.begin(), acts.end(), each) != acts.end();
+    for (act each : acts)
+      for (act reads : {read, read_late, read_twice, read_older, +read_of<1>}) setup.reads |= each == reads;
+  for (const std::vector<act>& acts : which.sessions)
+    for (act each : acts)
+      for (act waits : {wait_for<0>, wait_for<1>, wait_for<2>, wait_for<3>}) setup.waits |= each == waits;
   setup.promotes = std::find(which.happenings.begin(), which.happenings.end(), promotion) != which.happenings.end();
   choice.explore(deviations + (stale && is_brief ? which.more : 0));
   do {
