@@ -339,6 +339,12 @@ struct promises {
 
   // What may end a wait: a transaction is visible, or has released locks, or its end is told, or a table is waited for.
   void news_came() { ++news_; }
+  // That a table is waited for is no news for the wait that is for it.
+  void table_came(const table_set& of) {
+    ++news_;
+    wait& its = waits_[running_process()][of.number()];
+    ++its.began, ++its.before, ++its.long_before;
+  }
   // Returns the place from which the session's next wait is for rows, or 0 if it has none that is still right.
   stamp wait_begins(const table_set& of) {
     wait& its = waits_[running_process()][of.number()];
@@ -348,15 +354,13 @@ struct promises {
   }
   // A watermark is a place.
   void place_returned(stamp watermark, const table_set& of) {
-    if (mine().watermark_epoch != watermark_epoch_ || is_being_set_back()) return;
-    waits_[running_process()][of.number()].place = watermark;
+    const bool binds = mine().watermark_epoch == watermark_epoch_ && !is_being_set_back();
+    waits_[running_process()][of.number()].place = binds ? watermark : stamp{};
   }
   // What the client reads now, up to `next`, is complete.
   void wait_returned(stamp next, const table_set& of) {
-    const operation& op = mine();
     watermark_returned(next, of, false);
-    if (op.watermark_epoch != watermark_epoch_ || is_being_set_back()) return;
-    wait& its = waits_[running_process()][of.number()];
+    const wait& its = waits_[running_process()][of.number()];
     // After the sequence was set back, one wait more can end at once.
     if (its.place != stamp{} && its.long_before == news_ && memory.stale == 0)
       broken("three waits returned, and nothing has happened meanwhile");
@@ -470,7 +474,7 @@ struct promises {
   std::vector<row> rows_;  // that readers must receive
   struct wait {
     stamp place{};
-    int long_before = 0, before = 0, began = 0;  // what `news_` was when the last waits began
+    int long_before = -1000, before = -1000, began = -1000;  // what `news_` was when the last waits began
   };
   wait waits_[max_processes][8];  // for each set of tables
   int news_ = 0;

@@ -62,7 +62,8 @@ struct process {
 
   // While it waits for rows: for those of which tables, and whether it sleeps, and why it wakes.
   table_set waits_for_rows_of;
-  bool sleeps = false, sleeps_briefly = false, clock_has_woken = false;
+  bool is_waiting = false, sleeps = false, sleeps_briefly = false;
+  int clock_has_woken = 0;  // so often; more than once if the process has read old values
   bool is_woken = false;
   view waker;
 

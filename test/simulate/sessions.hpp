@@ -334,7 +334,7 @@ inline bool look(const table_set& of, stamp place) {
     if (is_over) return checker.wait_returned(found.watermark, of);
     waiting::narrow(is_news && found.holder >= 0 ? found.holder : waits_for_tables);
     // Of two tags, the holder's can be that of an earlier transaction.
-    me.sleeps_briefly = is_news && (found.holder == held_by_prepared || (found.holder >= 0 && setup.tags == 2));
+    me.sleeps_briefly = is_news && (found.holder == held_by_unknown || (found.holder >= 0 && setup.tags == 2));
   });
   return is_over || me.must_roll_back;
 }
@@ -361,13 +361,14 @@ void wait_for() {
   begin();
   me.sees.now.join(machine.clients);
   me.waits_for_rows_of = {me.database, tables};
-  me.clock_has_woken = false;
+  me.is_waiting = true, me.clock_has_woken = 0;
   const stamp place = checker.wait_begins(me.waits_for_rows_of);
   tell("waits for rows of tables ", tables, " from ", place);
   session().announce_nothing();
   shared.waits.waiting.fetch_add(1);
   while (!look(me.waits_for_rows_of, place)) sleep();
   waiting::take_off();
+  me.is_waiting = false;
   shared.waits.waiting.fetch_add(~std::uint32_t{0});
   machine.clients.join(me.sees.now);
   tell("ends its wait");

@@ -76,8 +76,7 @@ struct waiting {
       mine.whose.store(waits_for_all);
       mine.tables.store(bits);
     });
-    World::fence();
-    return bits;
+    return World::fence(), bits;
   }
 
   // After the watermark was taken: which ends matter from now on.

@@ -164,7 +164,7 @@ struct server_watermarks {
 
 // A watermark, and the slot of the transaction that holds it back.
 inline constexpr int held_by_none = -1;
-inline constexpr int held_by_prepared = -2;
+inline constexpr int held_by_unknown = -2;  // by a prepared transaction, or by any that the server's waits for
 struct found_watermark {
   stamp watermark;
   int holder;
@@ -314,7 +314,7 @@ struct session {
     // After the announcements and the locks, so that a transaction that is prepared meanwhile is found in both places.
     writers.each_prepared([&](const auto& prepared) {
       lowest = std::min(lowest, prepared.bound);
-      if (prepared.is_writer) hold(prepared.bound, held_by_prepared);
+      if (prepared.is_writer) hold(prepared.bound, held_by_unknown);
     });
     World::with_lock([&] {
       // What was taken before the sequence was set back raises no watermark that is taken after it.
@@ -327,7 +327,9 @@ struct session {
       }
       // A bound can be less than an earlier watermark, because it is computed some time before it is announced.
       shared.highest = lowest = std::max(lowest, shared.highest);
-      found.watermark = shared.tables.raise(of, found.watermark, lowest);
+      const stamp raised = shared.tables.raise(of, found.watermark, lowest);
+      // Without room, others hold it back as well.
+      found = {raised, raised < found.watermark ? held_by_unknown : found.holder};
     });
     of_server.watermark = lowest;
     return found;

@@ -100,7 +100,7 @@ struct keys {
 // raise that of the tables. Whoever ends a prepared transaction tells nobody.
 std::int64_t longest_sleep(int holder, std::int64_t& held) {
   constexpr std::int64_t hour = 3'600'000;
-  if (holder == held_by_prepared) return 20;
+  if (holder == held_by_unknown) return 20;
   return holder == held_by_none ? hour : std::min(hour, held *= 10);
 }
 
