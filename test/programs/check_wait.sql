@@ -3,7 +3,7 @@ CREATE EXTENSION comb;
 CREATE TABLE events (id uuid PRIMARY KEY DEFAULT comb_uuid(), n int);
 CREATE VIEW events_view AS SELECT * FROM events;
 CREATE TABLE events_hot (id uuid PRIMARY KEY DEFAULT hot_uuid(7), n int);
-CREATE TABLE parts (id uuid DEFAULT comb_uuid(), n int, PRIMARY KEY (id, n)) PARTITION BY LIST (n);
+CREATE TABLE parts (id uuid DEFAULT comb_uuid_v7(), n int, PRIMARY KEY (id, n)) PARTITION BY LIST (n);
 CREATE TABLE parts_0 PARTITION OF parts FOR VALUES IN (0);
 CREATE TABLE parts_1 PARTITION OF parts FOR VALUES IN (1) PARTITION BY LIST (n);
 CREATE TABLE parts_1_1 PARTITION OF parts_1 FOR VALUES IN (1);

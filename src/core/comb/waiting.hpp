@@ -35,6 +35,8 @@ inline constexpr std::int32_t waits_for_tables = -2;  // for those that have wri
 inline constexpr std::int32_t waits_for_none = -3;    // for a while, in which it is not to be woken
 // Otherwise, a waiter waits for the transaction in a slot.
 
+constexpr stamp end_of_ms(stamp any) { return {any.units | (units_per_ms - 1)}; }
+
 template <class World>
 struct waiter {
   typename World::template atomic<std::uint64_t> tables{0};  // a bit for each; 0 if it is not to be woken
@@ -100,7 +102,7 @@ struct waiting {
     each(bits, [&](auto& table) {
       stamp seen = table.ended.load();
       const stamp last = World::server().last.load();
-      if (seen > last) table.ended.compare_exchange_strong(seen, last), seen = std::min(seen, last);
+      if (seen > end_of_ms(last)) table.ended.compare_exchange_strong(seen, last), seen = std::min(seen, last);
       latest = std::max(latest, seen);
     });
     return latest;
@@ -122,10 +124,11 @@ struct waiting {
     return bits;
   }
 
-  // Tells of the end of this process's transaction, which has written to the tables if it has not failed.
-  static void end(std::uint64_t bits) {
+  // Tells of the end of this process's transaction, which has written to the tables if it has not failed. With
+  // `whole_ms`, ids of the last millisecond can sort after places of it.
+  static void end(std::uint64_t bits, bool whole_ms = false) {
     if (bits != 0) {
-      const stamp last = World::server().last.load();
+      const stamp last = whole_ms ? end_of_ms(World::server().last.load()) : World::server().last.load();
       each(bits, [last](auto& table) { raise(table, last); });
     }
     World::fence();

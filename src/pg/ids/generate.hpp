@@ -27,6 +27,7 @@ template <class Draw, class Bits>
 
 // A new id with the bits of comb_uuid() and a label, and the same for a given time.
 [[gnu::always_inline]] inline Datum next_labelled(version label) {
+  if (label == version::v7) has_made_v7 = true;
   return next_uuid(random_word,
                    [label](stamp next, std::uint64_t random) { return uuid_from_stamp(next, label, random); });
 }

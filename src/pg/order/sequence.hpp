@@ -12,6 +12,9 @@ namespace comb::pg {
   return this_session.next(now);
 }
 
+// Whether comb_uuid_v7() has made an id since the last end of a transaction was told (wait.cpp).
+inline constinit bool has_made_v7 = false;
+
 // session::lowest_safe_stamp() of comb/watermark.hpp.
 inline stamp lowest_safe_stamp() {
   Assert(server_world::transaction() != 0);

@@ -10,6 +10,7 @@
 #include "comb/hot.hpp"
 #include "comb/waiting.hpp"
 #include "datum.hpp"
+#include "order/sequence.hpp"
 #include "order/shared_memory.hpp"
 #include "order/world.hpp"
 #include "order/written_tables.hpp"
@@ -64,7 +65,7 @@ void after_release(ResourceReleasePhase phase, bool is_commit, bool is_top, void
   if (!is_top) return server_waiting::end(0);
   ending.transaction = this_session.last_announced();
   if (is_commit && server_waiting::changes() != ending.changes) ending.tables = server_waiting::known_bits(is_here);
-  server_waiting::end(std::exchange(ending.tables, 0));
+  server_waiting::end(std::exchange(ending.tables, 0), std::exchange(has_made_v7, false));
 }
 
 // ---- a waiter -----------------------------------------------------------------------------------------------------
@@ -147,13 +148,16 @@ uuid wait_above(const uuid& place, const table_set& of, TimestampTz end, const k
     const found_watermark found = this_session.take_watermark(of);
     InvalidateCatalogSnapshot();
     const uuid next = ids.id(found.watermark);
-    const bool is_news = server_waiting::ended(bits) >= ids.stamp_of(place);
-    const bool is_over = is_news && next > place;
+    const stamp from = ids.stamp_of(place), ended = server_waiting::ended(bits);
+    const bool is_news = ended >= from;
+    // Ids of comb_uuid_v7() sort after all places of their millisecond, so they are read up to one of the next.
+    const bool is_early = ended == end_of_ms(found.watermark) && ended == end_of_ms(from);
+    const bool is_over = is_news && next > place && !is_early;
     if (is_over) last_return = GetCurrentTimestamp();
     if (is_over || left <= 0) return std::max(place, next);
     const bool is_held = is_news && found.holder >= 0;
     server_waiting::narrow(is_held ? found.holder : waits_for_tables);
-    sleep(std::min(left, longest_sleep(is_news ? found.holder : held_by_none, held)));
+    sleep(std::min(left, is_early ? 1 : longest_sleep(is_news ? found.holder : held_by_none, held)));
   }
 }
 
