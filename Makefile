@@ -126,7 +126,8 @@ test-asserts: ## runs tests on a PostgreSQL with assertions, which it builds (T=
 # The tests that notice most in a room, the fastest first.
 mutants_in_watermark = guard watermark 036_watermark_of_tables 026_statements 023_watermark_set_back
 mutants_in_changes = log log_rights touch 027_log
-mutants_in_order = sequence guard watermark 036_watermark_of_tables 026_statements 014_sequence_outlives_extension 019_order_over_restarts
+mutants_in_order = sequence guard watermark 036_watermark_of_tables 014_sequence_outlives_extension \
+  019_order_over_restarts
 room = $(firstword $(subst /, ,$(or $(IN),watermark)))
 .PHONY: test-mutants
 test-mutants: ## runs tests on changes of lines of src/pg (IN=watermark/guard.cpp, N=20 at random, TEXT='if (', T=guard)

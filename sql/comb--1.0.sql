@@ -197,8 +197,8 @@ COMMENT ON FUNCTION comb_watermark_holders(regclass[]) IS 'transactions that hol
 --
 -- Error 25001 in a transaction block, which it would hold open, in a transaction that has written or made an id, and in
 -- REPEATABLE READ and SERIALIZABLE, where later queries would not see the rows. Error 22004 for a timeout that is NULL,
--- and 22023 for one that is negative. Errors 22004, 42P01, 42809, 54023, 55000 and 53200 as for the watermark, and 42P01
--- for a table that is dropped meanwhile, when the session looks again.
+-- and 22023 for one that is negative. Errors 22004, 42P01, 42809, 54023, 55000 and 53200 as for the watermark, and
+-- 42P01 for a table that is dropped meanwhile, when the session looks again.
 
 CREATE PROCEDURE comb_wait(INOUT place uuid, timeout interval, VARIADIC tables regclass[] DEFAULT '{}')
 LANGUAGE C

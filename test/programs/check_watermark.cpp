@@ -222,10 +222,13 @@ class writer {
                  number_ + " FROM generate_series(1, " + to_string(rows) + ")");
   }
 
-  // Inserts ids that the client received before the transaction had an xid, but not before it had locked the table.
+  // Inserts ids that the client received before the transaction had an xid. The watermark of a table, and guards, need
+  // that it had locked the table before.
   void insert_later() {
     const int table = any(5);
-    if (by_table) session_.run(std::string("UPDATE ") + tables[table] + " SET writer = writer WHERE false");
+    const bool is_guarded = table == 1 || table == hot;
+    if (by_table || is_guarded)
+      session_.run(std::string("UPDATE ") + tables[table] + " SET writer = writer WHERE false");
     const std::vector<id> ids = session_.run("SELECT " + new_id(table) + " FROM generate_series(1, 3)");
     pause();
     session_.run(std::string("INSERT INTO ") + tables[table] + " VALUES " + values(ids));

@@ -145,7 +145,7 @@ my ($look, $stop) = $out =~ /Look at it with\n\n  (\S.*)\n\nStop the server.*\n\
 {
 	# The commands are for the caller's shell, which may have other settings of PostgreSQL.
 	local @ENV{ 'PGHOST', 'PGPORT', 'PGUSER', 'PGDATABASE' } = ('/nowhere', 1, 'nobody', 'none');
-	is(`${\($look // 'false')} -XAtc 'SELECT count(*) FROM orders'`, "10000\n",
+	is(`${\($look // 'false')} -XAtc 'SELECT count(*) FROM orders'`, "10010\n",
 		'the printed command shows the orders of the demo');
 }
 my ($pid_file) = glob "$scratch/kept/comb.*/data/postmaster.pid";

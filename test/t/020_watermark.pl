@@ -1,7 +1,7 @@
 # Readers up to comb_watermark() receive each committed row exactly once: at full speed, with random delays between the
 # steps inside the library, and while the clock steps and the server is killed and started again; those up to the
-# watermark of their table also while strangers hold that of the database back. Each start of the sequence from the clock
-# is warned of.
+# watermark of their table also while strangers hold that of the database back. Each start of the sequence from the
+# clock is warned of.
 #
 #   SEED=number     repeats the choices of an earlier run, which prints its seed if it fails
 #   SECONDS=number  is how long the test writes, 40 seconds by default
@@ -40,15 +40,15 @@ sub make_tables
 	for (split /^/, slurp_file("$top/test/programs/check_watermark.sql"))
 	{
 		my $read = join ', ', map { "'$_'" } /UNION/ ? qw(events events_v7) : /POLICY/ ? 'events_v7' : 'events';
-		s/comb_watermark\(\)/comb_watermark($read)/ if $form eq 'tables';
+		s/comb_watermark\(\)/comb_watermark($read)/g if $form eq 'tables';
 		$sql .= $_;
 	}
 	$node->safe_psql($database, $sql);
 	$node->safe_psql($database, "UPDATE pg_proc SET probin = '$library' WHERE probin = '\$libdir/comb'") if $library;
 }
 
-# run_readers(DATABASE, FORM, SECONDS [, MEANWHILE]): returns whether all readers received each row exactly once, except two,
-# and counts the rows that these two lost. With MEANWHILE, the sessions write until that has been called.
+# run_readers(DATABASE, FORM, SECONDS [, MEANWHILE]): returns whether all readers received each row exactly once, except
+# two, and counts the rows that these two lost. With MEANWHILE, the sessions write until that has been called.
 my %lost;
 
 sub run_readers

@@ -52,8 +52,8 @@ sub mailed
 	  || diag(map { slurp_file($_) } glob "$scratch/*.log") && 0;
 }
 
-# One session has written to another table. A second one keeps its transaction open, so the naive worker misses a row for
-# certain.
+# One session has written to another table. A second one keeps its transaction open, so the naive worker misses a row
+# for certain.
 $node->safe_psql('postgres', 'CREATE TABLE elsewhere (id uuid DEFAULT comb_uuid())');
 my $elsewhere = $node->background_psql('postgres', on_error_stop => 1);
 $elsewhere->query_safe('BEGIN; INSERT INTO elsewhere DEFAULT VALUES');

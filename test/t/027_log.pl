@@ -1,7 +1,7 @@
 # A log follows its table through logical replication, the initial copy included, through dump and restore, and from the
 # SQL flavour to the library. The statements of doc/changes.md track, read and forget a table with a key of two columns.
-# comb can be in any schema. Of sessions that track a table at the same time, one does. A foreign table is not logged and
-# is no log, and a role that may not write a log cannot lock it.
+# comb can be in any schema. Of sessions that track a table at the same time, one does. A foreign table is not logged
+# and is no log, and a role that may not write a log cannot lock it.
 use strict;
 use warnings;
 use Comb;

@@ -1,5 +1,5 @@
-# A standby and a logical subscriber read up to the heartbeat of doc/outbox.md, and tools that read by a number through the
-# view there, while transactions of different length write. With the settings of the page, each reads each row once.
+# A standby and a logical subscriber read up to the heartbeat of doc/outbox.md, and tools that read by a number through
+# the view there, while transactions of different length write. With the settings of the page, each reads each row once.
 # With their defaults, and without the watermark, they do what the page says.
 use strict;
 use warnings;
@@ -47,13 +47,13 @@ $subscriber->safe_psql('postgres', "
 	CREATE SUBSCRIPTION feed CONNECTION \$\$$publisher\$\$ PUBLICATION feed");
 $subscriber->wait_for_subscription_sync($node, 'feed');
 
-# With their defaults, Kafka Connect looks for tables, whose column of the number cannot be NULL, and Airbyte reads xmin.
+# With their defaults, Kafka Connect looks for tables, whose number cannot be NULL, and Airbyte reads xmin.
 is($node->safe_psql('postgres', q{
 		SELECT table_type, is_nullable FROM information_schema.tables JOIN information_schema.columns USING (table_name)
 		WHERE table_name = 'events_by_position' AND column_name = 'position'}),
 	'VIEW|YES', 'by default, Kafka Connect refuses the view');
 my (undef, undef, $error) =
-  $node->psql('postgres', 'SELECT xmin::text::bigint, * FROM "public"."events_by_position" ORDER BY xmin::text::bigint');
+  $node->psql('postgres', 'SELECT xmin::text::bigint, * FROM public.events_by_position ORDER BY xmin::text::bigint');
 like($error, qr/column "xmin" does not exist/, 'by default, Airbyte gets an error');
 (undef, undef, $error) =
   $node->psql('postgres', q{SELECT * FROM events_by_position WHERE position > '2026-11-20 12:00:00.000000'});

@@ -73,9 +73,9 @@ sub run_stress
 	return $held && !$err;
 }
 
-# make_watermark_tables(NODE, DATABASE, SQL [, TABLES]): creates a database with the SQL flavour, which SQL installs, and
-# with the tables of test/programs/check_watermark.sql. The flavour has no guards, and shows transactions only to some
-# roles. With TABLES, views and functions use the watermark of these tables.
+# make_watermark_tables(NODE, DATABASE, SQL [, TABLES]): creates a database with the SQL flavour, which SQL installs,
+# and with the tables of test/programs/check_watermark.sql. The flavour has no guards, and shows transactions to some
+# roles only. With TABLES, views and functions use the watermark of these tables.
 sub make_watermark_tables
 {
 	my ($node, $database, $create, $tables) = @_;

@@ -86,10 +86,10 @@ struct waiting {
 
   // How many others wait for one of the tables, or have just read it and pause.
   static int others(std::uint64_t bits) {
-    const int mine = World::slot();
+    const int own = World::slot();
     int count = 0;
     for (int slot = 0; slot < World::slots(); ++slot)
-      count += slot != mine && (World::waiter_of(slot).tables.load(std::memory_order_relaxed) & bits) != 0;
+      count += slot != own && (World::waiter_of(slot).tables.load(std::memory_order_relaxed) & bits) != 0;
     return count;
   }
 

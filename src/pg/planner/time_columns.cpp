@@ -39,8 +39,9 @@ void find_columns(planned_query& query, const RangeTblEntry* entry, int number) 
   if (columns->constr != nullptr && columns->constr->has_generated_stored &&
       table->rd_rel->relkind != RELKIND_FOREIGN_TABLE) {
     Bitmapset* indexed = columns_of_indexes(table, static_cast<LOCKMODE>(entry->rellockmode));
-    for (AttrNumber i = 1; i <= columns->natts; ++i) {
-      const FormData_pg_attribute* column = TupleDescAttr(columns, i - 1);
+    for (int n = 0; n < columns->natts; ++n) {
+      const FormData_pg_attribute* column = TupleDescAttr(columns, n);
+      const AttrNumber i = column->attnum;
       if (column->attgenerated != ATTRIBUTE_GENERATED_STORED ||
           bms_is_member(i - FirstLowInvalidHeapAttributeNumber, indexed))
         continue;
