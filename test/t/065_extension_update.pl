@@ -82,7 +82,7 @@ while ($changelog =~ /^## ([0-9.]+) \([0-9-]+\)\n(.*?)(?=^## |\z)/msg)
 
 # Version 0.test has half of the objects, and one function and one comment that differ.
 my $script = slurp_file("$top/sql/comb--$version.sql") =~ s/^\\echo.*\n//r;
-my @statements = $script =~ /\G((?:\$\$.*?\$\$|[^\$])*?;\n|.+\z)/gs;
+my @statements = $script =~ /\G((?:\$\$.*?\$\$|(?!\$\$).)*?;\n|.+\z)/gs;
 my $before = join '', splice @statements, 0, @statements / 2;
 $before =~ s/^(CREATE FUNCTION (\w+\([^)]*\))[^;]*) LEAKPROOF\n/$1\n/m or BAIL_OUT('no function to change');
 my $function = $2;
