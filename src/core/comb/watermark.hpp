@@ -48,8 +48,7 @@
 //                                               written to them: is_one(slot, tag) for one that has announced, and
 //                                               each_prepared(f), which calls f({bound, is_writer}) for prepared ones
 //   database() -> tables                        none of this database
-//   catalogs() -> uint64                        how often the catalogs have changed, as this process had heard when it
-//                                               last made `writers`
+//   catalogs() -> uint64                        how often the catalogs have changed by now
 //   announcers() -> announcer*                  memory of this process, for as many as there are slots
 #pragma once
 
@@ -240,7 +239,7 @@ struct session {
     of_tables.taken = of_server.taken;
     of_tables.times_set_back = of_server.times_set_back;
     of_tables.seen = of_server.seen;
-    of_tables.catalogs = World::catalogs();
+    of_tables.catalogs = World::catalogs();  // after the watermarks, which others can have raised meanwhile
     own_samples& own = samples_of(of);
     own.recent[own.taken++ % std::size(own.recent)] = of_tables;
     World::with_lock([&] {

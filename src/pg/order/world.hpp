@@ -112,7 +112,10 @@ struct server_world {
   using writers = table_writers;
   static table_set database() { return table_set::of_database(); }
   static announcer* announcers();
-  static std::uint64_t catalogs() { return relations_changed; }
+  static std::uint64_t catalogs() {
+    AcceptInvalidationMessages();
+    return relations_changed;
+  }
 
   static server_waits<server_world>& waits();
   static waiter<server_world>& waiter_of(int slot);
