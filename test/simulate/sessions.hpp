@@ -47,7 +47,7 @@ inline news find_news(state ends) {
 }
 inline void tell_news(news of, state ends) {
   if (!of.has_announced) return;
-  if (ends != state::gone && waiting::changes() != of.changes) of.tables = waiting::known_bits(is_here);
+  if (ends != state::gone && waiting::changes_at_end() != of.changes) of.tables = waiting::known_bits(is_here);
   waiting::end(of.tables);
 }
 

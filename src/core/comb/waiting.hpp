@@ -113,6 +113,12 @@ struct waiting {
   // How often it has changed which tables are waited for. It is 0 as long as nobody has waited.
   static std::uint32_t changes() { return World::waits().changes.load(std::memory_order_acquire); }
 
+  // The same after the transaction's stamps. Who makes an entry that this does not see, finds the stamps.
+  static std::uint32_t changes_at_end() {
+    World::fence();
+    return changes();
+  }
+
   // The bits of those tables that somebody has waited for.
   template <class IsOne>
   static std::uint64_t known_bits(IsOne is_one) {
@@ -171,6 +177,7 @@ struct waiting {
     if (shared.tables[found].key.load() == key) return found;
     shared.tables[found].key.store(key);
     shared.changes.fetch_add(1);
+    World::fence();
     // Those who have ended before may not have known the entry.
     raise(shared.tables[found], World::server().last.load());
     return found;

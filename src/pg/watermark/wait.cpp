@@ -64,7 +64,8 @@ void after_release(ResourceReleasePhase phase, bool is_commit, bool is_top, void
   if (phase != RESOURCE_RELEASE_AFTER_LOCKS || (is_commit && !is_top) || !is_end_untold()) return;
   if (!is_top) return server_waiting::end(0);
   ending.transaction = this_session.last_announced();
-  if (is_commit && server_waiting::changes() != ending.changes) ending.tables = server_waiting::known_bits(is_here);
+  if (is_commit && server_waiting::changes_at_end() != ending.changes)
+    ending.tables = server_waiting::known_bits(is_here);
   server_waiting::end(std::exchange(ending.tables, 0), std::exchange(has_made_v7, false));
 }
 
