@@ -235,11 +235,11 @@ GROUP BY a.{T} HAVING [count(*) > 1|a.{T} > <at>] ORDER BY 1, 2, 3 LIMIT 40
 --
 SELECT a.{T}, a.tenant, count(*) FROM <table a> WHERE <a 1>
 GROUP BY [GROUPING SETS ((a.{T}), (a.tenant), ())|ROLLUP (a.{T}, a.tenant)|CUBE (a.tenant, a.{T})]
-HAVING count(*) > 2 AND [true|a.{T} > <at>] ORDER BY 1, 2, 3 LIMIT 50
+HAVING count(*) > 2 AND [true|a.{T} > <at>] ORDER BY a.{T} IS NULL, a.tenant IS NULL, 1, 2, 3 LIMIT 50
 --
 SELECT a.tenant, m.n, count(*), sum(a.n) FROM moments AS m [JOIN|LEFT JOIN|RIGHT JOIN] <table a> ON <a to m>
 WHERE [<a 2>|true] GROUP BY [GROUPING SETS ((a.{T}, a.tenant), (m.n))|ROLLUP (a.tenant, m.n)|CUBE (m.n, a.tenant)]
-ORDER BY 1, 2, 3, 4 LIMIT 50
+ORDER BY a.tenant IS NULL, m.n IS NULL, 1, 2, 3, 4 LIMIT 50
 --
 SELECT sum(r * n) FROM (SELECT a.n, rank() OVER (PARTITION BY a.tenant ORDER BY a.{T}) AS r
                         FROM <table a> WHERE <a 1>) AS ranked
