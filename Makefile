@@ -138,7 +138,8 @@ seconds = $(or $(SECONDS),600)
 rows = $(or $(ROWS),1000000)
 soak: ## simulates and walks through what can break the order of ids (SECONDS=600, ROWS=1000000, SEED=1 repeats a walk)
 	$(call sandbox) env SECONDS=$(seconds) SEED=$(SEED) PREEMPTIONS=3 SIMULATE=$(seconds) HISTORIES=0 ROWS=$(rows) \
-	  test/suite simulate mutants $(walks) 072_sql_flavour_watermark 073_sql_flavour_random
+	  test/suite simulate mutants $(walks) 072_sql_flavour_watermark 073_sql_flavour_random \
+	  079_sql_flavour_tables
 	@$(MAKE) --no-print-directory test-asserts SECONDS=$(seconds) ROWS=$(rows) T="$(walks)"
 test-clients: ## runs the examples of doc/clients.md with drivers, ORMs and schema tools of Debian and npm (C=pgx: some)
 	$(call sandbox) test/clients/run $(C)

@@ -2,8 +2,7 @@
 # comb_wait() returns when the tables may have rows from a place on, and sleeps past none.
 #
 #   SEED=number     repeats the choices of an earlier run, which prints its seed if it fails
-#   SECONDS=number  is how long random readers run, which do so only if it is given: beside ATTACH, one in some runs can
-#                   miss a row
+#   SECONDS=number  is how long random readers run. Without it, they do not run, because one has missed a row.
 #
 # Needs: psycopg
 use strict;
