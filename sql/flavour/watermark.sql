@@ -279,9 +279,10 @@ END
 -- until the place is 20 ms old.
 --
 -- The place itself contains the number, in the 62 bits after the variant, so that any session can continue. The number
--- was read before the time of the place, so no transaction that it counts has made ids from the place on. It is 0 in a
--- watermark that a transaction holds back to an earlier time, and in those of comb_watermark(). The place is of the
--- microsecond before the watermark, because ids of the watermark's own microsecond must not be below it.
+-- was read in a millisecond before that of the place, so no transaction that it counts has made ids from the place on.
+-- (Ids of version 7 are above a place of their own millisecond.) It is 0 in a watermark that a transaction holds back to
+-- an earlier time, and in those of comb_watermark(). The place is of the microsecond before the watermark, because ids
+-- of the watermark's own microsecond must not be below it.
 --
 -- It sleeps in short transactions, so that each holds others back for a moment only.
 --
@@ -334,13 +335,14 @@ BEGIN
     ended_at := (date_part('epoch', clock_timestamp()) * 1000000)::int8;
     is_late := date_part('epoch', clock_timestamp()) >= until;
     IF is_late OR (ended <> ({{word substr(uuid_send(place),9)}} & 4611686018427387903)) THEN
+      PERFORM pg_sleep(0.001);
       COMMIT;
 {{check_caller}}
 {{check_tables}}
 {{check_transactions}}
       micros := CASE WHEN is_prepared THEN 1 ELSE (date_part('epoch', since) * 1000000)::int8 END - 1;
       next := encode({{{{1}}_begin micros}}
-                       || int8send((1::int8 << 63) | (CASE WHEN micros > ended_at THEN ended ELSE 0 END)), 'hex')::uuid;
+                       || int8send((1::int8 << 63) | (CASE WHEN (micros / 1000) > (ended_at / 1000) THEN ended ELSE 0 END)), 'hex')::uuid;
       begun := (date_part('epoch', now()) * 1000000)::int8 - 20000;
       IF is_late OR ((next > place) AND (place <= encode({{{{1}}_begin begun}} || int8send(-1), 'hex')::uuid)) THEN
         place := GREATEST(place, next);
