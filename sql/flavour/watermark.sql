@@ -68,27 +68,22 @@ unnest(tables) AS t (id) LEFT JOIN pg_class AS c ON (c.oid = t.id)
 --
 -- A row can reach a partition through its ancestors. They are locked before the row has its id, the partition only
 -- afterwards. New children and partitions are in the catalogs before other transactions can write to them as such. A
--- transaction that adds one and writes to it has locked the parent, and has a transaction ID. VACUUM and CREATE INDEX
--- CONCURRENTLY take the same lock, mostly without a transaction ID, and insert nothing. While a transaction is
--- prepared, its locks pass from its process to none one by one.
+-- transaction that adds one and writes to it has locked the parent, after it had a transaction ID. VACUUM and CREATE
+-- INDEX CONCURRENTLY take the same lock, mostly without a transaction ID, and insert nothing. While a transaction is
+-- prepared, its locks pass from its process to none one by one, so each counts by itself.
 -- == writers: part
 (WITH RECURSIVE tree AS (
       SELECT t.id FROM unnest(tables) AS t (id)
       UNION SELECT i.inhrelid::regclass FROM tree AS t JOIN pg_inherits AS i ON (i.inhparent = t.id))
-    SELECT array_agg(l.pid) AS pids, array_agg(l.transactionid) AS transactions
+    SELECT l.pid, l.virtualtransaction
     FROM pg_lock_status() AS l
-    WHERE l.granted
-          AND ((l.locktype = 'transactionid')
-               OR ((l.locktype = 'relation')
-                   AND (l.database = (SELECT d.oid FROM pg_database AS d WHERE d.datname = current_database()))
-                   AND (l.relation = ANY (SELECT t.id FROM tree AS t
-                                          UNION ALL SELECT p.id FROM unnest(tables) AS t (id)
-                                          CROSS JOIN LATERAL pg_partition_ancestors(t.id) AS p (id)))))
-    GROUP BY l.virtualtransaction
-    HAVING bool_or((l.locktype = 'relation') AND (l.mode = ANY ('{RowExclusiveLock,AccessExclusiveLock}'::text[])))
-           OR (bool_or((l.locktype = 'relation')
-                       AND (l.mode = ANY ('{ShareUpdateExclusiveLock,ShareRowExclusiveLock,ExclusiveLock}'::text[])))
-               AND bool_or(l.locktype = 'transactionid')))
+    WHERE l.granted AND (l.locktype = 'relation')
+          AND (l.database = (SELECT d.oid FROM pg_database AS d WHERE d.datname = current_database()))
+          AND (l.relation = ANY (SELECT t.id FROM tree AS t
+                                 UNION ALL SELECT p.id FROM unnest(tables) AS t (id)
+                                 CROSS JOIN LATERAL pg_partition_ancestors(t.id) AS p (id)))
+          AND ((l.mode = ANY ('{RowExclusiveLock,ShareRowExclusiveLock,ExclusiveLock,AccessExclusiveLock}'::text[]))
+               OR ((l.mode = 'ShareUpdateExclusiveLock') AND ((l.pid IS NULL) OR (l.pid = ANY (with_xid))))))
 
 -- When the earliest transaction began that holds the watermark back, in `since`, and whether one is prepared. The
 -- server does not show when a prepared one began, so there is no watermark then. Sessions are looked at first, then
@@ -97,20 +92,22 @@ unnest(tables) AS t (id) LEFT JOIN pg_class AS c ON (c.oid = t.id)
   pids int4[];
   times timestamptz[];
   hidden int4[];
+  with_xid int4[];
   writers int4[];
   since timestamptz;
   is_hidden int4;
   is_prepared bool;
 -- == check_transactions: part
   PERFORM pg_stat_clear_snapshot();
-  SELECT array_agg(a.pid), array_agg({{began}}), array_agg(CASE WHEN a.state = 'disabled' THEN a.pid END)
-  INTO pids, times, hidden
+  SELECT array_agg(a.pid), array_agg({{began}}), array_agg(CASE WHEN a.state = 'disabled' THEN a.pid END),
+         array_agg(CASE WHEN a.backend_xid IS NOT NULL THEN a.pid END)
+  INTO pids, times, hidden, with_xid
   FROM pg_stat_get_activity(NULL) AS a WHERE {{is_of_database}};
   IF cardinality(tables) = 0 THEN
     is_prepared := EXISTS (SELECT FROM pg_prepared_xact() AS p JOIN pg_database AS d ON d.oid = p.dbid
                            WHERE d.datname = current_database());
   ELSE
-    SELECT array_agg(p.id) INTO writers FROM {{writers}} AS w CROSS JOIN LATERAL unnest(w.pids) AS p (id);
+    SELECT array_agg(w.pid) INTO writers FROM {{writers}} AS w;
     is_prepared := array_position(writers, NULL::int4) IS NOT NULL;
   END IF;
   SELECT min(times[n]), min(hidden[n]) INTO since, is_hidden
@@ -130,16 +127,19 @@ unnest(tables) AS t (id) LEFT JOIN pg_class AS c ON (c.oid = t.id)
 --   1      the transaction, by its time
 --   2, 3   the last snapshot with an answer, and the answer
 --   4      the newest snapshot of this transaction
---   5      the last sample of the transactions before, which is right for all snapshots of this transaction
---   6, ... the samples of this transaction, with ascending times
+--   5      the partitions and children of the last sample
+--   6      the last sample of the transactions before, which is right for all snapshots of this transaction
+--   7, ... the samples of this transaction, with ascending times
 -- A snapshot has one answer, however often a statement asks. When it has been answered, the fourth word is that
 -- snapshot or a newer one. New samples have newer snapshots than the fourth word, so they are not right for it.
 --
--- Called by a function, it answers with the fifth word, because it cannot see the snapshots of the statements around.
--- It tells by the lines of PG_CONTEXT, of which two are of this function and of the one that calls it. In REPEATABLE
--- READ, a new sample has the old snapshot of the transaction, so it counts from the next transaction on. Samples from
--- the future are those of a clock that was set back. The user of the session can change the setting, so a function with
--- the rights of another role must not trust it.
+-- Called by a function, it answers with the sixth word, because it cannot see the snapshots of the statements around.
+-- It tells by the lines of PG_CONTEXT, of which two are of this function and of the one that calls it. A plan that was
+-- made before a sample can lack partitions that were attached in between. So a sample that is taken while a statement
+-- runs counts there only if none has been attached since the sample before. In REPEATABLE READ, a new sample has the
+-- old snapshot of the transaction, so it counts from the next transaction on. Samples from the future are those of a
+-- clock that was set back. The user of the session can change the setting, so a function with the rights of another
+-- role must not trust it.
 -- == comb_sampled: own: (seen pg_snapshot, tables regclass[]) RETURNS int8 LANGUAGE plpgsql VOLATILE
 DECLARE
   clock int8 := (date_part('epoch', clock_timestamp()) * 1000000)::int8;
@@ -152,6 +152,8 @@ DECLARE
   callers text;
   shape record;
 {{transactions}}
+  tree text;
+  counting int4;
   is_new bool := false;
   micros int8;
 BEGIN
@@ -175,17 +177,21 @@ BEGIN
       RETURN 0;
     END IF;
 {{check_tables}}
-    kept := ARRAY[began, '', '', '1:1:', COALESCE(kept[cardinality(kept)], '1:1:/0')];
+    kept := ARRAY[began, '', '', '1:1:', COALESCE(kept[5], ''), COALESCE(kept[cardinality(kept)], '1:1:/0')];
   END IF;
   IF split_part(kept[cardinality(kept)], '/', 2)::int8 > clock THEN
-    kept := ARRAY[began, '', '', '1:1:', '1:1:/0'];
+    kept := ARRAY[began, '', '', '1:1:', '', '1:1:/0'];
   END IF;
 
   IF (kept[4] = '1:1:') OR ((seen IS NULL) AND (kept[4] <> pg_current_snapshot()::text)) THEN
 {{check_transactions}}
-    EXECUTE {{read_messages}};
+    EXECUTE {{read_tree}} INTO tree;
     micros := (date_part('epoch', since) * 1000000)::int8;
     kept[4] := pg_current_snapshot()::text;
+    IF (seen IS NOT NULL) AND (kept[5] <> tree) THEN
+      counting := 6;
+    END IF;
+    kept[5] := tree;
     is_new := true;
     IF (micros > split_part(kept[cardinality(kept)], '/', 2)::int8) AND NOT is_prepared THEN
       kept := kept || concat(kept[4], '/', micros);
@@ -195,12 +201,13 @@ BEGIN
   IF seen IS NULL THEN
     micros := 0;
   ELSIF only_earlier THEN
-    micros := CASE WHEN {{sees seen split_part(kept[5],'/',1)::pg_snapshot}}
-                   THEN split_part(kept[5], '/', 2)::int8 ELSE 0 END;
+    micros := CASE WHEN {{sees seen split_part(kept[6],'/',1)::pg_snapshot}}
+                   THEN split_part(kept[6], '/', 2)::int8 ELSE 0 END;
   ELSIF kept[2] = seen::text THEN
     micros := kept[3]::int8;
   ELSE
-    SELECT COALESCE(max(split_part(s.sample, '/', 2)::int8), 0) INTO micros FROM unnest(kept[5:]) AS s (sample)
+    SELECT COALESCE(max(split_part(s.sample, '/', 2)::int8), 0) INTO micros
+    FROM unnest(kept[6:COALESCE(counting, cardinality(kept))]) AS s (sample)
     WHERE {{sees seen split_part(s.sample,'/',1)::pg_snapshot}};
     kept[2] := seen::text;
     kept[3] := micros::text;
@@ -216,8 +223,9 @@ BEGIN
 END
 -- A new query reads the messages about changed tables, so that the planner, which has locked a table before, sees the
 -- partitions that were attached until the locks were read.
--- == read_messages: part
-'SELECT FROM pg_catalog.pg_inherits LIMIT 0'
+-- == read_tree: part
+'SELECT pg_catalog.concat(pg_catalog.count(*), ''/'', pg_catalog.sum(inhrelid::pg_catalog.int8)) '
+      'FROM pg_catalog.pg_inherits'
 -- Whether all transactions that have ended for the snapshot {{2}} have ended for {{1}}, too.
 -- == sees: part
 (pg_snapshot_xmax({{1}}) >= pg_snapshot_xmax({{2}}))
@@ -246,11 +254,12 @@ RETURN (
                             || decode('8000000000000000', 'hex'), 'hex')::uuid END
   FROM comb_sampled(seen, tables) AS s (micros))
 
+-- Of AND, the planner simplifies both sides, and the executor sees only that the result is false.
 -- == comb_watermark: sql
-RETURN comb_below(pg_current_snapshot(), comb_sample_ahead(tables), false, tables)
+RETURN comb_below(pg_current_snapshot(), comb_sample_ahead(tables) AND false, false, tables)
 
 -- == hot_watermark: sql
-RETURN comb_below(pg_current_snapshot(), comb_sample_ahead(tables), true, tables)
+RETURN comb_below(pg_current_snapshot(), comb_sample_ahead(tables) AND false, true, tables)
 
 -- == comb_watermark_holders: plpgsql
 DECLARE
@@ -267,7 +276,9 @@ BEGIN
     SELECT NULL::int4, p.prepared, p.gid FROM pg_prepared_xacts AS p
     WHERE (p.database = current_database())
           AND ((cardinality(tables) = 0)
-               OR EXISTS (SELECT FROM {{writers}} AS w WHERE p.transaction = ANY (w.transactions)));
+               OR EXISTS (SELECT FROM {{writers}} AS w
+                          JOIN pg_lock_status() AS x ON (x.virtualtransaction = w.virtualtransaction)
+                          WHERE (w.pid IS NULL) AND (x.transactionid = p.transaction)));
 END
 
 -- ---- waiting ----
@@ -280,9 +291,9 @@ END
 --
 -- The place itself contains the number, in the 62 bits after the variant, so that any session can continue. The number
 -- was read in a millisecond before that of the place, so no transaction that it counts has made ids from the place on.
--- (Ids of version 7 are above a place of their own millisecond.) It is 0 in a watermark that a transaction holds back to
--- an earlier time, and in those of comb_watermark(). The place is of the microsecond before the watermark, because ids
--- of the watermark's own microsecond must not be below it.
+-- (Ids of version 7 are above a place of their own millisecond.) It is 0 in a watermark that a transaction holds back
+-- to an earlier time, and in those of comb_watermark(). The place is of the microsecond before the watermark, because
+-- ids of the watermark's own microsecond must not be below it.
 --
 -- It sleeps in short transactions, so that each holds others back for a moment only.
 --
@@ -342,7 +353,8 @@ BEGIN
 {{check_transactions}}
       micros := CASE WHEN is_prepared THEN 1 ELSE (date_part('epoch', since) * 1000000)::int8 END - 1;
       next := encode({{{{1}}_begin micros}}
-                       || int8send((1::int8 << 63) | (CASE WHEN (micros / 1000) > (ended_at / 1000) THEN ended ELSE 0 END)), 'hex')::uuid;
+                       || int8send((1::int8 << 63) | (CASE WHEN (micros / 1000) > (ended_at / 1000) THEN ended
+                                                           ELSE 0 END)), 'hex')::uuid;
       begun := (date_part('epoch', now()) * 1000000)::int8 - 20000;
       IF is_late OR ((next > place) AND (place <= encode({{{{1}}_begin begun}} || int8send(-1), 'hex')::uuid)) THEN
         place := GREATEST(place, next);

@@ -7,6 +7,7 @@
 # sessions write to another table for seconds, and a transaction that has written there is prepared. Prints a line for
 # each reader. Those named `naive` read above the largest id seen.
 import collections
+import contextlib
 import random
 import sys
 import threading
@@ -76,7 +77,7 @@ READERS = {
                         "COMMIT"]),
     "two": ([], ["BEGIN", "SELECT {watermark}('{table}') AS below", "...", FEED % "'{below}'", "COMMIT"]),
     "several": ([], [FEED % "(SELECT {watermark}('{table}', 'other'))"]),
-    "place": ([], ["SELECT {watermark}('{table}') AS next", INTERVAL]),
+    "place": ([], ["SELECT greatest('{place}', {watermark}('{table}')) AS next", INTERVAL]),
     "wait": ([], ["CALL {wait}('{place}', '1 second', '{table}')", INTERVAL]),
     "naive": ([], ["SELECT id FROM {table} WHERE id > '{last}' ORDER BY id"]),
 }
@@ -86,6 +87,10 @@ KINDS["events"], KINDS["root"] = list(READERS), ["subquery", "generic", "repeata
 
 writing, reading = threading.Event(), threading.Event()
 failures, results, added, counts = [], [], [0], collections.Counter()
+
+# PostgreSQL can forget in a session that the partitions of a table have changed, until they change again, if it learns
+# that while it reads which they are. So one transaction at a time changes them, and readers connect anew afterwards.
+changing, changes = threading.Lock(), [0]
 
 
 def connect():
@@ -112,17 +117,19 @@ def write(number):
                 continue
             added[0] += 1
         counts[number] += 1
-        connection.execute("BEGIN")
-        try:
-            for statement in transaction + choose(chance, ENDS):
-                if statement == "...":
-                    pause(chance)
-                    continue
-                cursor = connection.execute(statement.format(**values))
-                if cursor.description and cursor.description[0].name == "id":
-                    values["id"] = cursor.fetchone()[0]
-        except psycopg.errors.DeadlockDetected:
-            connection.execute("ROLLBACK")
+        with changing if "{n}" in transaction[0] else contextlib.nullcontext():
+            connection.execute("BEGIN")
+            try:
+                for statement in transaction + choose(chance, ENDS):
+                    if statement == "...":
+                        pause(chance)
+                        continue
+                    cursor = connection.execute(statement.format(**values))
+                    if cursor.description and cursor.description[0].name == "id":
+                        values["id"] = cursor.fetchone()[0]
+            except psycopg.errors.DeadlockDetected:
+                connection.execute("ROLLBACK")
+            changes[0] += "{n}" in transaction[0]
 
 
 # Writes to another table for seconds, and sometimes to events in the end.
@@ -158,7 +165,9 @@ def maintain():
     while writing.is_set():
         connection.execute("VACUUM events")
         connection.execute("CREATE INDEX CONCURRENTLY more ON events (n)")
-        connection.execute("ANALYZE events, root, parent")
+        with changing:
+            connection.execute("ANALYZE events, root, parent")
+            changes[0] += 1
         connection.execute("DROP INDEX CONCURRENTLY more")
 
 
@@ -167,10 +176,14 @@ def read(kind, schema, table):
     session, poll = READERS[kind]
     hot = "hot" if table == "hot_events" else "comb"
     values = dict(table=table, watermark=f"{schema}.{hot}_watermark", wait=f"{schema}.{hot}_wait", last=NIL, place=NIL)
-    connection, received, ages, polls, idle = connect(), [], [], 0, 0
-    for statement in session:
-        connection.execute(statement.format(**values))
+    connection, changed, received, ages, polls, idle = None, None, [], [], 0, 0
     while idle < (2 if kind == "wait" else 20):
+        if connection is None or table in ("root", "middle") and changed != changes[0]:
+            if connection:
+                connection.close()
+            changed, connection = changes[0], connect()
+            for statement in session:
+                connection.execute(statement.format(**values))
         rows = []
         for statement in poll:
             if statement == "...":

@@ -2,7 +2,7 @@
 # comb_wait() returns when the tables may have rows from a place on, and sleeps past none.
 #
 #   SEED=number     repeats the choices of an earlier run, which prints its seed if it fails
-#   SECONDS=number  is how long random readers run. Without it, they do not run, because one has missed a row.
+#   SECONDS=number  is how long random readers run, 10 seconds by default
 #
 # Needs: psycopg
 use strict;
@@ -14,7 +14,7 @@ use Test::More;
 use Time::HiRes qw(sleep time);
 
 my $seed = Comb::seed();
-my $seconds = $ENV{SECONDS};
+my $seconds = $ENV{SECONDS} || 10;
 
 my $top = "$ENV{SANDBOX}/comb";
 chomp(my $scripts = `$ENV{PG_CONFIG} --sharedir`);
@@ -259,6 +259,11 @@ BEGIN
     PERFORM pg_advisory_xact_lock_shared(1), pg_sleep(random() * 0.006);
     RETURN QUERY SELECT * FROM pg_lock_status();
 END $$;
+CREATE FUNCTION public.blocked() RETURNS int STABLE LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM pg_advisory_xact_lock_shared(1);
+    RETURN 9;
+END $$;
 SQL
 for my $of ([ 'delayed', $delayed ], [ 'late', $late ])
 {
@@ -284,13 +289,25 @@ $node->poll_query_until('random', q{SELECT count(*) = 1 FROM pg_stat_activity WH
 $attaches->rows('COMMIT; SELECT 1');
 $blocks->rows('SELECT pg_advisory_unlock(1)');
 is(($reads->receive)[1], '1', 'a partition is read that was attached meanwhile');
+
+# One that is attached between the plan and the sample of a statement is not read. So its rows are above the watermark.
+$blocks->rows('SELECT pg_advisory_lock(1)');
+$reads->send(q{SELECT max(id::text), (SELECT delayed.comb_watermark(t) FROM (SELECT 'tree'::regclass OFFSET 0) AS t (t))
+	FROM tree WHERE n < blocked()});
+$node->poll_query_until('random', q{SELECT count(*) = 1 FROM pg_stat_activity WHERE wait_event = 'advisory'});
+my ($attached) = $attaches->rows(q{BEGIN; CREATE TABLE tree_3 (LIKE tree);
+	ALTER TABLE tree ATTACH PARTITION tree_3 FOR VALUES IN (3); INSERT INTO tree_3 VALUES (comb.comb_uuid(), 3); COMMIT; SELECT id FROM tree_3});
+$blocks->rows('SELECT pg_advisory_unlock(1)');
+my ($read, $below) = split /\|/, ($reads->receive)[-1];
+ok($read lt $attached && $below lt $attached, 'a plan without the last partition does not read up to its rows');
 $_->close for $reads, $attaches, $blocks;
 
 # ---- rows that come at any moment of a call ------------------------------------------------------------------------
 
 # They come in the order of commits or another one, and from a transaction that had an xid long before. One without an
 # xid holds them back. A call that sleeps past one returns only when its time is over.
-$node->safe_psql('random', 'CREATE TABLE raced (id uuid DEFAULT comb.comb_uuid())');
+# Ids of version 7 are above others of their millisecond.
+$node->safe_psql('random', 'CREATE TABLE raced (id uuid DEFAULT comb.comb_uuid_v7())');
 my @writers = map { $session->('random') } 1 .. 2;
 $reader = $session->('random');
 my $place = value(q{SELECT comb.comb_watermark('raced')});
@@ -323,12 +340,6 @@ $_->close for @writers, $reader;
 
 # ---- random readers and writers ------------------------------------------------------------------------------------
 
-unless ($seconds)
-{
-	$node->stop;
-	done_testing();
-	exit;
-}
 local $ENV{PGCLIENTENCODING} = 'UTF8'; # without an encoding, the driver returns bytes
 my $right = IPC::Run::run([ '/usr/bin/python3', "$top/test/programs/check_tables.py", $node->connstr('random'), $seed,
 		$seconds, 'delayed', 'late' ], '>', \my $out, '2>', \my $err, IPC::Run::timeout($seconds + 300));
