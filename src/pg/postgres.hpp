@@ -60,7 +60,6 @@ extern "C" {
 #include <optimizer/restrictinfo.h>
 #include <parser/parse_relation.h>
 #include <partitioning/partbounds.h>
-#include <replication/logicalworker.h>
 #include <replication/walsender.h>
 #include <rewrite/rewriteHandler.h>
 #include <rewrite/rewriteManip.h>
@@ -73,6 +72,7 @@ extern "C" {
 #include <storage/procarray.h>
 #include <storage/shmem.h>
 #include <tcop/pquery.h>
+#include <tcop/utility.h>
 #include <utils/acl.h>
 #include <utils/array.h>
 #include <utils/builtins.h>
@@ -241,6 +241,12 @@ inline table_planning_hook& table_planning = get_relation_info_hook;
 #define PLANNER_PARAMETERS Query *query, const char *text, int cursorOptions, ParamListInfo values
 #define PLANNER_ARGUMENTS query, text, cursorOptions, values
 #endif
+
+// The parameters of the hook around utility commands.
+#define UTILITY_PARAMETERS                                                                                       \
+  PlannedStmt *statement, const char *text, bool is_shared, ProcessUtilityContext context, ParamListInfo values, \
+      QueryEnvironment *environment, DestReceiver *receiver, QueryCompletion *completion
+#define UTILITY_ARGUMENTS statement, text, is_shared, context, values, environment, receiver, completion
 
 // The parameters of the hook that checks privileges, and calling `use(table, privileges)` for each that is asked for.
 #if PG_VERSION_NUM >= 160000

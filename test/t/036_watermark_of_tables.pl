@@ -1,5 +1,6 @@
 # Which transactions the watermark of a table waits for: those that hold a lock with which they can write to it, by
-# whatever way and in whatever place the server keeps that lock.
+# whatever way and in whatever place the server keeps that lock. The guard accepts ids from then on, and the end of such
+# a transaction ends the waits for the table.
 use strict;
 use warnings;
 use Comb;
@@ -19,7 +20,27 @@ CREATE TABLE leaf_1 PARTITION OF branch FOR VALUES IN (1);
 CREATE TABLE leaf_2 PARTITION OF branch FOR VALUES IN (2);
 CREATE TABLE parent (id uuid DEFAULT comb_uuid(), n int);
 CREATE TABLE child () INHERITS (parent);
+CREATE TABLE leaf_3 (id uuid DEFAULT comb_uuid(), n int);
+CREATE TABLE other_leaf_3 (LIKE leaf_3 INCLUDING ALL);
 CREATE VIEW view_of_a AS SELECT * FROM a;
+CREATE TABLE keyed (k int PRIMARY KEY);
+CREATE TABLE keyed_later (id uuid DEFAULT comb_uuid(), k int REFERENCES keyed ON UPDATE CASCADE);
+CREATE TABLE later (n int);
+CREATE FUNCTION insert_later() RETURNS trigger LANGUAGE plpgsql AS
+'BEGIN INSERT INTO a (n) VALUES (NEW.n); RETURN NULL; END';
+CREATE CONSTRAINT TRIGGER later AFTER INSERT ON later DEFERRABLE INITIALLY DEFERRED
+FOR EACH ROW EXECUTE FUNCTION insert_later();
+CREATE TABLE guarded (id uuid PRIMARY KEY, n int);
+CREATE TABLE refers (id uuid REFERENCES guarded);
+CREATE TRIGGER guard AFTER INSERT ON guarded FOR EACH ROW EXECUTE FUNCTION comb_guard('id');
+INSERT INTO guarded VALUES (comb_uuid());
+CREATE FUNCTION accepts(id uuid) RETURNS int LANGUAGE plpgsql AS $$
+BEGIN
+	INSERT INTO guarded VALUES (id);
+	RETURN 1;
+EXCEPTION WHEN check_violation THEN
+	RETURN 0;
+END $$;
 CREATE FUNCTION add_to_a() RETURNS void LANGUAGE sql AS 'INSERT INTO a DEFAULT VALUES';
 SELECT format('CREATE TABLE many_%s (id uuid DEFAULT comb_uuid())', n) FROM generate_series(1, 80) AS n \gexec
 SQL
@@ -69,6 +90,9 @@ during('a function', 'SELECT add_to_a()', ["'a'"], ["'b'"]);
 during('no id', 'UPDATE a SET n = 1', [], [ '', "'a'" ]);
 during('a lock', 'SELECT comb_uuid(); LOCK TABLE a IN ACCESS EXCLUSIVE MODE', [''], ["'b'"], 'ROLLBACK');
 during('a lock that no row needs', 'SELECT comb_uuid(); LOCK TABLE a IN ROW SHARE MODE', [''], ["'a'"]);
+during('a lock of a row', 'SELECT comb_uuid(); SELECT FROM a FOR UPDATE', [''], ["'a'"]);
+during('a delete', 'SELECT comb_uuid(); DELETE FROM a', [ '', "'a'" ], ["'b'"]);
+during('a table that is written again', 'ALTER TABLE b ADD made uuid DEFAULT comb_uuid()', [''], ["'a'"], 'ROLLBACK');
 during('a savepoint',
 	'SELECT comb_uuid(); SAVEPOINT s; INSERT INTO a DEFAULT VALUES; ROLLBACK TO s; SAVEPOINT s; INSERT INTO b DEFAULT '
 	  . 'VALUES; RELEASE s', [ '', "'b'" ], ["'a'"]);
@@ -121,5 +145,78 @@ cmp_ok($later, 'ge', $before, 'a watermark does not fall when a transaction lock
 my ($of_two) = $locker->rows("SELECT comb_watermark('a', 'b')");
 cmp_ok($of_two, 'lt', $before, 'that of more tables is another one');
 $writer->rows('COMMIT');
+
+# ---- the guard -------------------------------------------------------------------------------------------------------
+
+# is_guarded(NAME, SQL): the guard accepts an id that is made after the SQL if the watermark of the table waits by then,
+# and only then, also if the SQL loads the library.
+sub is_guarded
+{
+	my ($name, $sql) = @_;
+	for my $session ($writer, Session->new($node->connstr('postgres')))
+	{
+		my $id = ($session->rows("BEGIN; $sql; SELECT comb_uuid()"))[-1];
+		my ($watermark) = $reader->rows("SELECT comb_watermark('guarded')");
+		my ($accepts) = $session->rows("SELECT accepts('$id')");
+		is($accepts, $watermark lt $id ? 1 : 0, "the guard knows $name");
+		$session->rows('ROLLBACK');
+		$session->close if $session != $writer;
+	}
+	return;
+}
+
+my $insert = 'INSERT INTO guarded VALUES (comb_uuid())';
+is_guarded('no lock', 'SELECT FROM guarded');
+is_guarded('an insert', $insert);
+is_guarded('a delete', 'DELETE FROM guarded');
+is_guarded('LOCK TABLE', 'LOCK TABLE guarded IN ROW EXCLUSIVE MODE');
+is_guarded('LOCK TABLE after an id', 'SELECT comb_uuid(); LOCK TABLE guarded IN ROW EXCLUSIVE MODE');
+is_guarded('LOCK TABLE in a weak mode', 'LOCK TABLE guarded IN SHARE MODE; SELECT FROM guarded FOR UPDATE');
+is_guarded('TRUNCATE', 'TRUNCATE guarded, refers');
+is_guarded('locks of rows', 'SELECT FROM guarded FOR UPDATE');
+is_guarded('a foreign key', 'INSERT INTO refers SELECT id FROM guarded');
+is_guarded('a released lock', "SAVEPOINT s; $insert; ROLLBACK TO s");
+is_guarded('a released LOCK TABLE', 'SAVEPOINT s; LOCK TABLE guarded IN ROW EXCLUSIVE MODE; ROLLBACK TO s');
+is_guarded('a lock that is kept', "SAVEPOINT s; $insert; RELEASE s");
+
+# ---- waits -----------------------------------------------------------------------------------------------------------
+
+# ends_wait(NAME, TABLE, SQL, ...): the last of the commands that writers send ends a wait for the table.
+sub ends_wait
+{
+	my ($name, $table, @sql) = @_;
+	my $call = "CALL comb_wait(:'place', '%s', '$table') \\gset\n";
+	$reader->rows("SELECT comb_watermark('$table') AS place \\gset\n" . sprintf($call, 0) x 2 . 'SELECT 1');
+	$reader->send("SELECT clock_timestamp() AS began \\gset\n"
+		  . sprintf($call, '70 seconds') . "SELECT clock_timestamp() - :'began' < interval '1 minute'");
+	$node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_stat_activity
+		WHERE state = 'active' AND wait_event_type = 'Extension' AND query ~ 'comb_wait'});
+	$writer->rows($_) for @sql;
+	is(($reader->receive)[1], 't', "$name ends a wait for $table");
+	return;
+}
+
+# transaction(SQL)
+sub transaction { my ($sql) = @_; return "BEGIN; $sql; COMMIT" }
+
+ends_wait('an insert', 'a', 'INSERT INTO a DEFAULT VALUES');
+ends_wait('a copy', 'a', transaction("TRUNCATE a; COPY a (n) FROM PROGRAM 'seq 3' WITH (FREEZE)"));
+ends_wait('a trigger at the commit', 'a', 'INSERT INTO later VALUES (1)');
+ends_wait('a foreign key that cascades', 'keyed_later',
+	transaction('INSERT INTO keyed VALUES (1); INSERT INTO keyed_later (k) VALUES (1); UPDATE keyed SET k = 2'));
+ends_wait('a merge', 'a', 'MERGE INTO a USING later ON false WHEN NOT MATCHED THEN INSERT (n) VALUES (1)');
+ends_wait('a new column', 'later', 'ALTER TABLE later ADD id uuid DEFAULT comb_uuid()');
+ends_wait('a row in a child', 'parent', 'INSERT INTO child DEFAULT VALUES');
+ends_wait('a new child', 'parent',
+	transaction('CREATE TABLE another_child () INHERITS (parent); INSERT INTO another_child DEFAULT VALUES'));
+ends_wait('a row in a leaf', 'tree', 'INSERT INTO leaf_1 VALUES (DEFAULT, 1)');
+ends_wait('a row that moves', 'leaf_2', 'UPDATE tree SET id = comb_uuid(), n = 2 WHERE n = 1');
+ends_wait('a row through the root of a table that became a leaf',
+	'leaf_3', 'ALTER TABLE tree ATTACH PARTITION leaf_3 FOR VALUES IN (3)', 'INSERT INTO tree VALUES (DEFAULT, 3)');
+ends_wait('a row through the root that the table is detached from', 'leaf_3',
+	transaction('INSERT INTO tree VALUES (DEFAULT, 3); ALTER TABLE tree DETACH PARTITION leaf_3'));
+ends_wait('a row in a table that became a leaf', 'tree',
+	transaction('ALTER TABLE tree ATTACH PARTITION other_leaf_3 FOR VALUES IN (3); INSERT INTO other_leaf_3 VALUES (DEFAULT, 3)'));
+ends_wait('a table that was renamed', 'a', 'ALTER TABLE a RENAME TO renamed', 'INSERT INTO renamed DEFAULT VALUES');
 
 done_testing();

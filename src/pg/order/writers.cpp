@@ -25,18 +25,20 @@ bool may_have_children(Oid table) {
   return may_have;
 }
 
-struct orphan {
+// Of a table with one parent at most.
+struct parentage {
   Oid table = InvalidOid;
-  std::uint64_t catalogs = 0;  // when it had no parents
+  Oid parent = InvalidOid;     // invalid if there is none
+  std::uint64_t catalogs = 0;  // when that was read
 };
-orphan& known_orphan(Oid table) {
-  static orphan known[64];
+parentage& known_parentage(Oid table) {
+  static parentage known[64];
   return known[table % std::size(known)];
 }
 
 // In a transaction that has locked the table, and so has heard of its changes.
-bool is_known_orphan(Oid table) {
-  return known_orphan(table).table == table && known_orphan(table).catalogs == relations_changed;
+bool is_parentage_known(Oid table) {
+  return known_parentage(table).table == table && known_parentage(table).catalogs == relations_changed;
 }
 
 // Appends to some tables their children, or their parents, and the children and parents of these.
@@ -44,7 +46,12 @@ List* add_relatives(List* tables, bool children, bool are_locked = false) {
   Relation inherits = nullptr;
   for (int i = 0; i < list_length(tables); ++i) {
     const Oid table = list_nth_oid(tables, i);
-    if (children ? !may_have_children(table) : are_locked && is_known_orphan(table)) continue;
+    if (children && !may_have_children(table)) continue;
+    if (!children && are_locked && is_parentage_known(table)) {
+      const Oid parent = known_parentage(table).parent;
+      if (OidIsValid(parent)) tables = lappend_oid(tables, parent);
+      continue;
+    }
     if (inherits == nullptr) inherits = table_open(InheritsRelationId, AccessShareLock);
     ScanKeyData key;
     ScanKeyInit(&key, children ? Anum_pg_inherits_inhparent : Anum_pg_inherits_inhrelid, BTEqualStrategyNumber, F_OIDEQ,
@@ -58,7 +65,8 @@ List* add_relatives(List* tables, bool children, bool are_locked = false) {
       tables = lappend_oid(tables, children ? pair->inhrelid : pair->inhparent);
     }
     systable_endscan(scan);
-    if (!children && list_length(tables) == before) known_orphan(table) = {table, catalogs};
+    const int found = list_length(tables) - before;
+    if (!children && found < 2) known_parentage(table) = {table, found == 1 ? llast_oid(tables) : InvalidOid, catalogs};
   }
   if (inherits != nullptr) table_close(inherits, AccessShareLock);
   return tables;

@@ -25,6 +25,21 @@ inline bool conflicts_with_share(LOCKMASK modes) {
   return (modes & conflicting) != 0;
 }
 
+// Calls `use(table)` for each table of this database that this process has locked so that it can write to it.
+template <class Use>
+void each_locked_table(Use use) {
+  const auto consider = [&](Oid table, LOCKMASK modes) {
+    if (conflicts_with_share(modes)) use(table);
+  };
+  // Others move locks from the fast path to the table of locks, and not back.
+  LWLockAcquire(&MyProc->fpInfoLock, LW_SHARED);
+  each_fast_path_lock(MyProc, consider);
+  LWLockRelease(&MyProc->fpInfoLock);
+  each_lock(MyProc, [&](const LOCKTAG& tag, LOCKMASK modes) {
+    if (tag.locktag_type == LOCKTAG_RELATION && tag.locktag_field1 == MyDatabaseId) consider(tag.locktag_field2, modes);
+  });
+}
+
 // Some tables of this database in ascending order, or the database itself if there are none. The keys are for
 // comb/watermark.hpp, with the database in the high half.
 struct table_set {
@@ -39,6 +54,11 @@ struct table_set {
   void add(Oid table) { keys[count++] = std::uint64_t{MyDatabaseId} << 32 | table; }
   Oid table(std::size_t i) const { return static_cast<Oid>(keys[1 + i]); }
   std::size_t tables() const { return count - 1; }
+  // Calls `use(key)` for each table, or for the database if there are none.
+  template <class Use>
+  void each(Use use) const {
+    for (std::size_t i = count > 1; i < count; ++i) use(keys[i]);
+  }
   bool operator==(const table_set& other) const {
     return count == other.count && std::equal(keys, keys + count, other.keys);
   }

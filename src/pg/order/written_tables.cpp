@@ -24,8 +24,8 @@ written_table*& latest() {
   return of.table;
 }
 
-written_table* find(Oid table) {
-  written_table* each = latest();
+const written_table* find(Oid table) {
+  const written_table* each = latest();
   while (each != nullptr && each->table != table) each = each->earlier;
   return each;
 }
@@ -36,14 +36,28 @@ void add(Oid table, SubTransactionId within, stamp last) {
   latest() = added;
 }
 
+// To lock a row, as by SELECT FOR UPDATE or for a foreign key, needs the privilege to update, too. So who writes is
+// known by the lock.
 ExecutorCheckPerms_hook_type next_check = nullptr;
 
 bool check_privileges(PRIVILEGES_PARAMETERS) {
   if (!IsParallelWorker())
     each_privilege(PRIVILEGES_ARGUMENTS, [](Oid table, AclMode privileges) {
-      if ((privileges & (ACL_INSERT | ACL_UPDATE)) != 0) note_write(table);
+      constexpr AclMode to_write = ACL_INSERT | ACL_UPDATE | ACL_DELETE;
+      if ((privileges & to_write) != 0 && find(table) == nullptr &&
+          CheckRelationOidLockedByMe(table, RowExclusiveLock, false))
+        note_write(table);
     });
   return next_check == nullptr || next_check(PRIVILEGES_ARGUMENTS);
+}
+
+// LOCK TABLE and TRUNCATE check the privileges themselves.
+ProcessUtility_hook_type next_utility = nullptr;
+
+void run_utility(UTILITY_PARAMETERS) {
+  const NodeTag kind = nodeTag(statement->utilityStmt);
+  (next_utility != nullptr ? next_utility : standard_ProcessUtility)(UTILITY_ARGUMENTS);
+  if (kind == T_LockStmt || kind == T_TruncateStmt) each_locked_table(note_write);
 }
 
 void end_of_subtransaction(SubXactEvent event, SubTransactionId ended, SubTransactionId parent, void*) {
@@ -84,27 +98,23 @@ void note_write(Oid table) {
 }
 
 List* written_tables() {
+  AcceptInvalidationMessages();  // ancestors are not locked
   List* tables = NIL;
-  for (const written_table* each = latest(); each != nullptr; each = each->earlier)
-    tables = lappend_oid(tables, each->table);
+  each_locked_table([&tables](Oid table) { tables = lappend_oid(tables, table); });
   return with_ancestors(tables, true);
 }
 
 void init_written_tables() {
   next_check = ExecutorCheckPerms_hook;
   ExecutorCheckPerms_hook = check_privileges;
+  next_utility = ProcessUtility_hook;
+  ProcessUtility_hook = run_utility;
   RegisterSubXactCallback(end_of_subtransaction, nullptr);
-  // The statement that loads the library has begun, and may be within others.
+  // The statement that loads the library has begun, and may be within others. Which rollback releases a lock is not
+  // known, so that of the innermost savepoint counts.
   if (!IsTransactionState()) return;
-  const auto add_locked = [](Oid table, LOCKMASK modes) {
-    if (conflicts_with_share(modes) && find(table) == nullptr) add(table, TopSubTransactionId, {});
-  };
-  LWLockAcquire(&MyProc->fpInfoLock, LW_SHARED);
-  each_fast_path_lock(MyProc, add_locked);
-  LWLockRelease(&MyProc->fpInfoLock);
-  each_lock(MyProc, [&](const LOCKTAG& tag, LOCKMASK modes) {
-    if (tag.locktag_type == LOCKTAG_RELATION && tag.locktag_field1 == MyDatabaseId)
-      add_locked(tag.locktag_field2, modes);
+  each_locked_table([](Oid table) {
+    if (find(table) == nullptr) add(table, GetCurrentSubTransactionId(), {});
   });
 }
 

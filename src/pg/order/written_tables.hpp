@@ -1,4 +1,4 @@
-// The tables that the running transaction has written to, or is about to, and when it first locked them for that.
+// Which tables the running transaction has locked so that it can write to them, and since when.
 //
 // The server checks the privileges of a statement after it has locked the tables that the statement names, and before
 // the statement computes anything, for queries and for COPY. A hook there sees the tables.
@@ -19,7 +19,7 @@ void forget_first_locks();
 // For tables that are written to without a statement.
 void note_write(Oid table);
 
-// The tables and their ancestors.
+// The tables that are locked now, also by commands that the hook does not see, and their ancestors.
 List* written_tables();
 
 // Installs the hook. For _PG_init.

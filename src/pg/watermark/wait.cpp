@@ -34,10 +34,8 @@ struct {
 
 bool is_here(std::uint64_t key) { return key >> 32 == MyDatabaseId; }
 
-// The tables that the running transaction has written to, of those that are waited for. A worker of logical replication
-// writes without statements.
+// The tables that the running transaction can have written to, of those that are waited for.
 std::uint64_t find_written() {
-  if (IsLogicalWorker()) return server_waiting::known_bits(is_here);
   List* written = written_tables();
   const std::uint64_t found = server_waiting::known_bits([&](std::uint64_t key) {
     const auto table = static_cast<Oid>(key);
@@ -82,22 +80,6 @@ constexpr kind comb_ids = {[](stamp of) { return uuid_from_stamp(of, version::v4
 constexpr kind hot_ids = {[](stamp of) { return hot_uuid_from_stamp(of, 0, 0); },
                           [](const uuid& id) { return stamp_from_hot_uuid(id); }};
 
-// The keys of the tables and their ancestors, as who writes to an ancestor can write to a table.
-List* tables_to_wait_for(const table_set& of) {
-  List* tables = NIL;
-  for (std::size_t i = 0; i < of.tables(); ++i) tables = lappend_oid(tables, of.table(i));
-  return of.tables() == 0 ? list_make1_oid(InvalidOid) : with_ancestors(tables);
-}
-
-struct keys {
-  explicit keys(const List* of) : tables(of) {}
-  template <class Use>
-  void each(Use use) const {
-    for (int i = 0; i < list_length(tables); ++i) use(std::uint64_t{MyDatabaseId} << 32 | list_nth_oid(tables, i));
-  }
-  const List* tables;
-};
-
 // How long to wait for the holder at most. A session that took its watermark before the holder announced can still
 // raise that of the tables. Whoever ends a prepared transaction tells nobody.
 std::int64_t longest_sleep(int holder, std::int64_t& held) {
@@ -137,9 +119,7 @@ uuid wait_above(const uuid& place, const table_set& of, TimestampTz end, const k
     ResetLatch(MyLatch);
     AcceptInvalidationMessages();
     check_still_there(of, names);
-    List* tables = tables_to_wait_for(of);
-    const std::uint64_t bits = server_waiting::put_down(keys(tables));
-    list_free(tables);
+    const std::uint64_t bits = server_waiting::put_down(of);
     const std::int64_t left = (end - GetCurrentTimestamp() + 999) / 1000;  // rounded up
     if (const std::int64_t pause = std::min(left, pause_left(bits, last_return)); pause > 0) {
       server_waiting::narrow(waits_for_none);
