@@ -5,8 +5,9 @@
 //
 // With `tables`, each call of the watermark names the table that is read. Meanwhile, strangers hold back the watermark
 // of the server and of the database: an open transaction that has made an id for another table and reads this one, a
-// prepared one, and one in database postgres. They end when the readers have received everything. A partition is
-// attached again and again.
+// prepared one, and one in database postgres. They end when the readers have received everything. Others come and go:
+// partitions are attached and detached, and snapshots kept. With the library, the table is also indexed, vacuumed and
+// dumped.
 //
 // With `flavour`, the functions are those of the SQL flavour. It has no guards. Its watermark does not advance while a
 // transaction is prepared, so few are.
@@ -19,7 +20,11 @@
 // polls were empty, and how old the last row of a poll was. All sessions begin when the last of them is connected,
 // which takes seconds on some machines. Then it prints `connected`, and the SECONDS begin; if they are 0, it writes
 // until it reads a line. Returns 0 if all readers except the controls were right, 1 if not, and 2 on other errors.
+#include <fcntl.h>
 #include <libpq-fe.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -57,6 +62,8 @@ std::atomic<bool> writing{true};
 std::atomic<long> transactions{0};
 std::atomic<long> reconnects{0};
 std::atomic<long> refused{0};
+std::atomic<long> maintained{0};
+std::atomic<long> dumps{0};
 
 struct disconnected {};
 
@@ -248,7 +255,7 @@ class writer {
   }
 
   void step() {
-    switch (any(flavour ? 7 : 9)) {
+    switch (any(flavour ? 8 : 10)) {
       case 0:
       case 1:
         insert(1);
@@ -270,6 +277,9 @@ class writer {
         break;
       case 6:
         pause();
+        break;
+      case 7:
+        session_.run("SELECT insert_moving(" + number_ + ")");
         break;
       default:
         insert_late();
@@ -333,7 +343,7 @@ class writer {
 
 // ---- strangers, who write nothing that readers read ----------------------------------------------------------------
 
-// Attaches partitions, and inserts into them, until told to stop.
+// Attaches partitions, inserts into them, and detaches another one that is written to, until told to stop.
 void attach_partitions(std::latch& connected) {
   session server;
   server.connect();
@@ -343,35 +353,80 @@ void attach_partitions(std::latch& connected) {
     server.run("CREATE TABLE " + leaf + " (LIKE events_tree INCLUDING ALL)");
     server.run("ALTER TABLE events_branch ATTACH PARTITION " + leaf + " FOR VALUES IN (" + to_string(n) + ")");
     for (const std::string& table : {leaf, std::string("events_tree"), leaf}) server.run("INSERT INTO " + table + row);
+    server.run("ALTER TABLE events_moving DETACH PARTITION events_moving_leaf CONCURRENTLY");
+    server.run("ALTER TABLE events_moving ATTACH PARTITION events_moving_leaf FOR VALUES FROM (0) TO (1000000)");
     sleep_for(std::chrono::milliseconds(100));
   }
+}
+
+// Keeps a snapshot for half a second, again and again.
+void keep_snapshots(std::latch& connected) {
+  session server;
+  server.connect();
+  connected.arrive_and_wait();
+  while (writing) {
+    server.run("BEGIN ISOLATION LEVEL REPEATABLE READ");
+    server.run("SELECT count(*) FROM strangers");
+    sleep_for(std::chrono::milliseconds(500));
+    server.run("COMMIT");
+  }
+}
+
+// Indexes and vacuums, which locks the table as writers do. Dropping an index waits for all who read the table.
+void maintain(std::latch& connected) {
+  session server;
+  server.connect();
+  connected.arrive_and_wait();
+  while (writing) {
+    for (const char* command :
+         {"CREATE INDEX CONCURRENTLY maintained ON events_v7 (writer)", "REINDEX TABLE CONCURRENTLY events_v7",
+          "VACUUM events_v7", "DROP INDEX CONCURRENTLY maintained"})
+      server.run(command);
+    ++maintained;
+  }
+}
+
+// A dump can fail, because the catalogs that it reads are newer than its snapshot.
+void dump(std::latch& connected) {
+  std::string program = "pg_dump", to = "--file=/dev/null", from = "--dbname=" + conninfo;
+  char* arguments[] = {program.data(), to.data(), from.data(), nullptr};
+  posix_spawn_file_actions_t quiet;
+  posix_spawn_file_actions_init(&quiet);
+  posix_spawn_file_actions_addopen(&quiet, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  connected.arrive_and_wait();
+  while (writing) {
+    pid_t pid;
+    int status = 1;
+    if (posix_spawnp(&pid, program.c_str(), &quiet, nullptr, arguments, environ) == 0) waitpid(pid, &status, 0);
+    dumps += status == 0;
+  }
+  posix_spawn_file_actions_destroy(&quiet);
 }
 
 class strangers {
  public:
   void begin() {
-    for (session* each : {&open_, &prepared_, &old_}) each->connect();
+    for (session* each : {&open_, &prepared_}) each->connect();
     elsewhere_.connect(" dbname=postgres");
     open_.run("BEGIN");
     open_.run("INSERT INTO strangers DEFAULT VALUES");
-    open_.run("SELECT count(*) FROM events, events_v7, events_hot, events_parts, events_tree WHERE false");
+    open_.run("SELECT count(*) FROM events, events_hot, events_parts, events_tree WHERE false");
     prepared_.run("BEGIN");
     prepared_.run("INSERT INTO strangers DEFAULT VALUES");
     prepared_.run("PREPARE TRANSACTION 'stranger'");
     elsewhere_.run("BEGIN");
     elsewhere_.run("SELECT comb_uuid()");
-    old_.run("BEGIN ISOLATION LEVEL REPEATABLE READ");
-    old_.run("SELECT count(*) FROM strangers");
+    // The portal of a query keeps its snapshot until the next command, and indexing waits for that.
+    for (session* each : {&open_, &elsewhere_}) each->run("SET client_min_messages = error");
   }
   void end() {
     open_.run("COMMIT");
     prepared_.run("COMMIT PREPARED 'stranger'");
     elsewhere_.run("COMMIT");
-    old_.run("COMMIT");
   }
 
  private:
-  session open_, prepared_, elsewhere_, old_;
+  session open_, prepared_, elsewhere_;
 };
 
 // ---- readers -------------------------------------------------------------------------------------------------------
@@ -531,13 +586,15 @@ int main(int argc, char** argv) {
 
   std::vector<reader> readers;
   for (const reader_kind& kind : reader_kinds)
-    if (!(flavour && kind.needs_library) && !(by_table && kind.needs_server) &&
-        (only.empty() || std::count(only.begin(), only.end(), kind.name) > 0))
+    if (!(flavour && kind.needs_library) && (only.empty() || std::count(only.begin(), only.end(), kind.name) > 0))
       readers.push_back({&kind});
   std::atomic<bool> reading{true};
   strangers others;
   if (by_table) others.begin();
-  std::latch connected(static_cast<std::ptrdiff_t>(readers.size()) + writers + 2 + by_table);
+  std::vector<void (*)(std::latch&)> come_and_go;
+  if (by_table) come_and_go = {attach_partitions, keep_snapshots};
+  if (by_table && !flavour) come_and_go.insert(come_and_go.end(), {maintain, dump});
+  std::latch connected(static_cast<std::ptrdiff_t>(readers.size() + come_and_go.size()) + writers + 2);
   std::vector<std::thread> reading_threads;
   for (reader& one : readers) reading_threads.emplace_back([&] { one(reading, connected); });
   reading_threads.emplace_back([&] { read_in_function(reading, connected); });
@@ -545,7 +602,7 @@ int main(int argc, char** argv) {
   std::vector<std::thread> writing_threads;
   for (int number = 0; number < writers; ++number)
     writing_threads.emplace_back([&connected, number, seed] { writer(number, seed)(connected); });
-  if (by_table) writing_threads.emplace_back([&connected] { attach_partitions(connected); });
+  for (auto* stranger : come_and_go) writing_threads.emplace_back([&connected, stranger] { stranger(connected); });
   connected.arrive_and_wait();
   std::puts("connected");
   std::fflush(stdout);
@@ -563,7 +620,8 @@ int main(int argc, char** argv) {
       server.connect();
       if (end == id{}) end = server.run("SELECT comb_uuid()").front();
       std::string ask = "SELECT comb_watermark()";
-      if (by_table) in_place_of(ask, "()", "('events', 'events_v7', 'events_hot', 'events_parts', 'events_tree')");
+      if (by_table)
+        in_place_of(ask, "()", "('events', 'events_v7', 'events_hot', 'events_parts', 'events_tree', 'events_moving')");
       while (server.run(ask).front() < end) sleep_for(std::chrono::milliseconds(20));
       reading = false;
     } catch (const disconnected&) {
@@ -591,7 +649,7 @@ int main(int argc, char** argv) {
   }
   right &= is_right("in a function", "events", server.run("SELECT id FROM seen"));
   std::puts("");
-  std::printf("%ld transactions, %ld ids refused, %ld connections lost\n", transactions.load(), refused.load(),
-              reconnects.load());
+  std::printf("%ld transactions, %ld ids refused, %ld connections lost, %ld times maintained, %ld dumps\n",
+              transactions.load(), refused.load(), reconnects.load(), maintained.load(), dumps.load());
   return right ? 0 : 1;
 }

@@ -14,6 +14,10 @@ PARTITION BY RANGE (writer);
 CREATE TABLE events_branch PARTITION OF events_tree FOR VALUES FROM (0) TO (1000000) PARTITION BY LIST (writer);
 SELECT format('CREATE TABLE events_leaf_%1$s PARTITION OF events_branch FOR VALUES IN (%1$s)', n)
 FROM generate_series(0, 7) AS n \gexec
+-- A leaf that can be detached at any moment.
+CREATE TABLE events_moving (id uuid DEFAULT comb_uuid(), writer int NOT NULL) PARTITION BY RANGE (writer);
+CREATE TABLE events_moving_leaf PARTITION OF events_moving FOR VALUES FROM (0) TO (1000000);
+CREATE INDEX ON events_moving_leaf (id);
 
 -- What strangers write to.
 CREATE TABLE strangers (id uuid PRIMARY KEY DEFAULT comb_uuid());
@@ -51,6 +55,19 @@ BEGIN
         IF random() < 0.5 THEN RAISE division_by_zero; END IF;
     EXCEPTION WHEN division_by_zero THEN NULL;
     END;
+END
+$$;
+
+-- Inserts into the leaf through its parent, or directly.
+CREATE FUNCTION insert_moving(writer int) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    IF random() < 0.7 THEN
+        INSERT INTO events_moving (writer) VALUES (writer);
+        RETURN;
+    END IF;
+    INSERT INTO events_moving_leaf (writer) VALUES (writer);
+EXCEPTION WHEN check_violation THEN
+    INSERT INTO events_moving_leaf (writer) VALUES (writer);
 END
 $$;
 

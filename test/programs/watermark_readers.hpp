@@ -16,7 +16,6 @@ struct reader_kind {
   bool connects_anew = false;  // for each poll
   bool is_control = false;     // is expected to lose rows
   bool needs_library = false;  // reads nothing with the SQL flavour, or does not exist there
-  bool needs_server = false;   // reads up to the server's watermark, which strangers hold back
 };
 
 // One SELECT, as everybody writes it.
@@ -51,6 +50,7 @@ inline const reader_kind reader_kinds[] = {
     {"tree", {}, {FEED_OF("events_tree")}, "events_tree"},
     {"branch", {}, {FEED_OF("events_branch")}, "events_branch"},
     {"leaf", {}, {FEED_OF("events_leaf_3")}, "events_leaf_3"},
+    {"leaf that is detached", {}, {FEED_OF("events_moving_leaf")}, "events_moving_leaf"},
     {"view", {}, {"SELECT id FROM feed WHERE id > '{last}' ORDER BY id LIMIT 2000"}},
     {"view of two tables",
      {},
@@ -92,7 +92,7 @@ inline const reader_kind reader_kinds[] = {
      {"CREATE TEMP TABLE sink (id uuid)"},
      {"DELETE FROM sink", "WITH written AS (INSERT INTO sink " FEED("wrapper()") ") SELECT 1",
       "SELECT id FROM sink ORDER BY id"}},
-    {"wrapper that loads the library", {}, {FEED("wrapper()")}, "events", true, false, true, true},
+    {"wrapper that loads the library", {}, {FEED("wrapper()")}, "events", true, false, true},
     {"cursor",
      {},
      {"BEGIN", "DECLARE feed CURSOR FOR " FEED("comb_watermark()"), "FETCH 50 FROM feed", "SELECT pg_sleep(0.001)",

@@ -108,10 +108,16 @@ unseen_query* unseen_queries = nullptr;
 
 bool is_named(MemoryContext memory, const char* name) { return strcmp(memory->name, name) == 0; }
 
+// The portal of a memory context. Only that of a client's statement may have no name.
+Portal portal_of(MemoryContext memory) {
+  if (!is_named(memory, "PortalContext") || memory->ident == nullptr) return nullptr;
+  const Portal named = GetPortalByName(memory->ident);
+  return PortalIsValid(named) || strcmp(memory->ident, "<unnamed>") != 0 ? named : GetPortalByName("");
+}
+
 // Whether a query is that of a cursor that is not being fetched from.
 bool is_idle(MemoryContext memory) {
-  if (!is_named(memory->parent, "PortalContext") || memory->parent->ident == nullptr) return false;
-  const Portal portal = GetPortalByName(memory->parent->ident);
+  const Portal portal = portal_of(memory->parent);
   return PortalIsValid(portal) && portal->status == PORTAL_READY;
 }
 
@@ -137,8 +143,30 @@ void list_unseen_queries(MemoryContext memory) {
   }
 }
 
-// The oldest snapshot of a query, of those around it, and of those that the hooks have not seen, which can have any
-// snapshot that this process still uses.
+const SnapshotData* snapshot_of(Portal portal) {
+  return portal->queryDesc != nullptr ? portal->queryDesc->snapshot : portal->portalSnapshot;
+}
+
+// The oldest snapshot of the queries that the hooks have not seen. Of a client's statement, the outermost one is in a
+// portal, and those within functions see no less, unless they are in a portal, too. Where a snapshot is not known,
+// it can be any that this process still uses.
+reach reach_of_unseen() {
+  if (MyBackendType != B_BACKEND || debug_query_string == nullptr || ActivePortal == nullptr) return reach_of_oldest();
+  MemoryContext portals = TopMemoryContext->firstchild;
+  while (portals != nullptr && !is_named(portals, "TopPortalContext")) portals = portals->nextchild;
+  if (portals == nullptr) return reach_of_oldest();
+  reach oldest = reach_of(*GetActiveSnapshot());
+  for (MemoryContext each = portals->firstchild; each != nullptr; each = each->nextchild) {
+    const Portal portal = portal_of(each);
+    if (PortalIsValid(portal) && portal->status != PORTAL_ACTIVE) continue;
+    const SnapshotData* snapshot = PortalIsValid(portal) ? snapshot_of(portal) : nullptr;
+    if (snapshot == nullptr) return reach_of_oldest();
+    if (is_older(reach_of(*snapshot), oldest)) oldest = reach_of(*snapshot);
+  }
+  return oldest;
+}
+
+// The oldest snapshot of a query, of those around it, and of those that the hooks have not seen.
 reach oldest_of(const running_query* running) {
   reach oldest = reach_of(*running->query->snapshot);
   const auto consider = [&oldest](const reach& sees) {
@@ -146,13 +174,13 @@ reach oldest_of(const running_query* running) {
   };
   for (const running_query* each = running->around; each != nullptr; each = each->around)
     consider(reach_of(*each->query->snapshot));
-  if (may_be_in_unseen_query()) consider(reach_of_oldest());
+  if (may_be_in_unseen_query()) consider(reach_of_unseen());
   return oldest;
 }
 
 // The snapshot of the command is the oldest that an expression outside of queries can have.
 reach reach_outside_queries() {
-  if (may_be_in_unseen_query()) return reach_of_oldest();
+  if (may_be_in_unseen_query()) return reach_of_unseen();
   const Snapshot of_command = ActivePortal != nullptr ? ActivePortal->portalSnapshot : nullptr;
   const reach active = reach_of(*GetActiveSnapshot());
   const reach sees = of_command != nullptr ? reach_of(*of_command) : active;
