@@ -160,16 +160,18 @@ inline bool is_running(const PGPROC* process) {
 }
 
 // Calls `use(tag, modes)` for each lock that a process holds, or a prepared transaction in the place of one, but those
-// of the fast path. C++ cannot compile the server's macros for lists.
+// of the fast path. With `skip_empty`, what another process is just putting into a list may be left out, and the list
+// is not locked if it is empty. C++ cannot compile the server's macros for lists.
 template <class Use>
-void each_lock(const PGPROC* holder, Use use) {
+void each_lock(const PGPROC* holder, bool skip_empty, Use use) {
   for (int partition = 0; partition < NUM_LOCK_PARTITIONS; ++partition) {
-    LWLockAcquire(LockHashPartitionLockByIndex(partition), LW_SHARED);
 #if PG_VERSION_NUM >= 160000
     const dlist_node* end = &holder->myProcLocks[partition].head;
 #else
     const SHM_QUEUE* end = &holder->myProcLocks[partition];
 #endif
+    if (skip_empty && __atomic_load_n(&end->next, __ATOMIC_ACQUIRE) == end) continue;
+    LWLockAcquire(LockHashPartitionLockByIndex(partition), LW_SHARED);
     for (auto* each = end->next; each != end; each = each->next) {
       auto* held = reinterpret_cast<PROCLOCK*>(reinterpret_cast<char*>(each) - offsetof(PROCLOCK, procLink));
       use(held->tag.myLock->tag, held->holdMask);

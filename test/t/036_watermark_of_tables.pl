@@ -103,6 +103,13 @@ during('a row in a leaf', 'INSERT INTO leaf_1 VALUES (DEFAULT, 1)', \@tree, [ "'
 during('a row in a child', 'INSERT INTO child DEFAULT VALUES', [ "'parent'", "'child'" ], ["'a'"]);
 during('a row in a parent', 'INSERT INTO parent DEFAULT VALUES', [ "'parent'", "'child'" ], ["'a'"]);
 
+# A session knows of partitions that have come or gone.
+during('a row before a table is attached', 'INSERT INTO tree VALUES (DEFAULT, 1)', ["'tree'"], []);
+$node->safe_psql('postgres', 'ALTER TABLE tree ATTACH PARTITION other_leaf_3 FOR VALUES IN (3)');
+during('a row in an attached table', 'INSERT INTO other_leaf_3 VALUES (DEFAULT, 3)', ["'tree'"], []);
+$node->safe_psql('postgres', 'ALTER TABLE tree DETACH PARTITION other_leaf_3');
+during('a row in a detached table', 'INSERT INTO other_leaf_3 VALUES (DEFAULT, 3)', [], ["'tree'"]);
+
 # More tables than the fast path has room for.
 during('many tables',
 	join('; ', map { "INSERT INTO many_$_ DEFAULT VALUES" } 1 .. 80),
@@ -216,7 +223,8 @@ ends_wait('a row through the root of a table that became a leaf',
 ends_wait('a row through the root that the table is detached from', 'leaf_3',
 	transaction('INSERT INTO tree VALUES (DEFAULT, 3); ALTER TABLE tree DETACH PARTITION leaf_3'));
 ends_wait('a row in a table that became a leaf', 'tree',
-	transaction('ALTER TABLE tree ATTACH PARTITION other_leaf_3 FOR VALUES IN (3); INSERT INTO other_leaf_3 VALUES (DEFAULT, 3)'));
+	transaction('ALTER TABLE tree ATTACH PARTITION other_leaf_3 FOR VALUES IN (3);
+		INSERT INTO other_leaf_3 VALUES (DEFAULT, 3)'));
 ends_wait('a table that was renamed', 'a', 'ALTER TABLE a RENAME TO renamed', 'INSERT INTO renamed DEFAULT VALUES');
 
 done_testing();

@@ -72,17 +72,21 @@ List* add_relatives(List* tables, bool children, bool are_locked = false) {
   return tables;
 }
 
-// Memory for the tables of one table_writers, at a time.
-Oid* room_for(std::size_t count) {
-  static Oid* room = nullptr;
-  static std::size_t size = 0;
-  if (count > size) {
-    if (room != nullptr) pfree(std::exchange(room, nullptr));
-    size = 0;
-    room = static_cast<Oid*>(MemoryContextAlloc(TopMemoryContext, sizeof(Oid) * count));
-    size = count;
-  }
-  return room;
+// The tables of the last table_writers, which stay as they are until a table changes.
+struct {
+  table_set of;
+  std::uint64_t catalogs = 0;  // when they were read
+  Oid* tables = nullptr;
+  std::size_t size = 0, count = 0;
+} last_locked;
+
+void make_room(std::size_t size) {
+  last_locked.count = 0;
+  if (size <= last_locked.size) return;
+  last_locked.size = 0;
+  if (last_locked.tables != nullptr) pfree(std::exchange(last_locked.tables, nullptr));
+  last_locked.tables = static_cast<Oid*>(MemoryContextAlloc(TopMemoryContext, sizeof(Oid) * size));
+  last_locked.size = size;
 }
 
 }  // namespace
@@ -103,8 +107,8 @@ bool table_writers::is_one(int slot, std::uint64_t tag) {
   LWLockRelease(&process->fpInfoLock);
   if (!still_runs || found) return found;
   // A transaction that is just being prepared passes its locks on one after the other. So it counts until it has passed
-  // on the one that has its bound.
-  each_lock(process, [&](const LOCKTAG& tag, LOCKMASK modes) {
+  // on the one that has its bound. A lock that it is just taking is for later ids.
+  each_lock(process, true, [&](const LOCKTAG& tag, LOCKMASK modes) {
     found = found || has_bound(tag) ||
             (tag.locktag_type == LOCKTAG_RELATION && tag.locktag_field1 == MyDatabaseId &&
              conflicts(tag.locktag_field2, modes));
@@ -121,17 +125,26 @@ bool table_writers::conflicts(Oid table, LOCKMASK modes) const {
   return conflicts_with_share(modes) && std::binary_search(locked, locked + locked_count, table);
 }
 
+// A table that changes has told so before others can lock it.
 void table_writers::find_locked() {
   if (locked != nullptr || of.tables() == 0) return;
+  if (last_locked.count == 0 || last_locked.of != of || last_locked.catalogs != relations_changed) read_locked();
+  locked = last_locked.tables;
+  locked_count = last_locked.count;
+}
+
+void table_writers::read_locked() {
+  const std::uint64_t catalogs = relations_changed;
   List* named = NIL;
   for (std::size_t i = 0; i < of.tables(); ++i) named = lappend_oid(named, of.table(i));
   List* all = add_relatives(list_copy(named), true);
   all = list_concat(all, named = with_ancestors(named));
-  Oid* found = room_for(static_cast<std::size_t>(list_length(all)));
+  make_room(static_cast<std::size_t>(list_length(all)));
   for (const ListCell* each = list_head(all); each != nullptr; each = lnext(all, each))
-    found[locked_count++] = lfirst_oid(each);
-  std::sort(found, found + locked_count, [](Oid one, Oid other) { return one < other; });
-  locked = found;
+    last_locked.tables[last_locked.count++] = lfirst_oid(each);
+  std::sort(last_locked.tables, last_locked.tables + last_locked.count, [](Oid one, Oid other) { return one < other; });
+  last_locked.of = of;
+  last_locked.catalogs = catalogs;
   list_free(all);
   list_free(named);
 }
@@ -166,7 +179,7 @@ int table_writers::read_prepared(prepared_transaction*& all) {
   LWLockAcquire(TwoPhaseStateLock, LW_SHARED);
   for (int i = 0; i < running; ++i) {
     prepared_transaction found{all[i].holder, InvalidTransactionId, {}, of.tables() == 0};
-    each_lock(found.holder, [&](const LOCKTAG& tag, LOCKMASK modes) {
+    each_lock(found.holder, false, [&](const LOCKTAG& tag, LOCKMASK modes) {
       if (has_bound(tag)) {
         found.transaction = tag.locktag_field1;
         found.bound = {std::uint64_t{tag.locktag_field2} << 32 | tag.locktag_field3};

@@ -35,7 +35,7 @@ void each_locked_table(Use use) {
   LWLockAcquire(&MyProc->fpInfoLock, LW_SHARED);
   each_fast_path_lock(MyProc, consider);
   LWLockRelease(&MyProc->fpInfoLock);
-  each_lock(MyProc, [&](const LOCKTAG& tag, LOCKMASK modes) {
+  each_lock(MyProc, true, [&](const LOCKTAG& tag, LOCKMASK modes) {
     if (tag.locktag_type == LOCKTAG_RELATION && tag.locktag_field1 == MyDatabaseId) consider(tag.locktag_field2, modes);
   });
 }
@@ -96,10 +96,11 @@ class table_writers {
   bool is_in_database(const PGPROC* process) const;
   bool conflicts(Oid table, LOCKMASK modes) const;
   void find_locked();
+  void read_locked();
   int read_prepared(prepared_transaction*& all);
 
   const table_set& of;
-  const Oid* locked = nullptr;  // in ascending order, in memory that all share
+  const Oid* locked = nullptr;  // in ascending order, in memory that all of this process share
   std::size_t locked_count = 0;
 };
 
