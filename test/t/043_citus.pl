@@ -122,11 +122,14 @@ sub commit_hangs
 	return $session;
 }
 
+# A node uses a sample from before the query. So each call finds that of the one before.
 sub least_watermark
 {
-	return $coordinator->safe_psql('shop', q{
+	my $ask = q{
 		SELECT node_watermark(k) AS lowest FROM cluster_nodes ORDER BY 1 LIMIT 1 \gset
-		SELECT least(comb_watermark(), :'lowest')});
+		SELECT least(comb_watermark(), :'lowest')};
+	$coordinator->safe_psql('shop', $ask) for 1 .. 3;
+	return $coordinator->safe_psql('shop', $ask);
 }
 
 sub missed
@@ -137,15 +140,17 @@ sub missed
 
 # The first: a node makes ids for rows of the other, which has not committed yet. All rows go to one shard, which Citus
 # prepares because of the setting in the document. If the tables were colocated, Citus would write over a connection
-# that has read, and not prepare it.
+# that has read, and not prepare it. Only the other node has sources, because who makes ids holds back its own node.
 $coordinator->safe_psql('shop', q{
 	CREATE TABLE moved (n int, id uuid DEFAULT comb_uuid());
 	CREATE TABLE sources (n int, k int);
-	SELECT create_distributed_table('moved', 'n', colocate_with => 'none'), create_distributed_table('sources', 'k');
-	INSERT INTO sources SELECT 7, k FROM generate_series(1, 100) AS k});
+	SELECT create_distributed_table('moved', 'n', colocate_with => 'none'), create_distributed_table('sources', 'k')});
 my $port = $coordinator->safe_psql('shop', q{SELECT nodeport FROM citus_shards
 	WHERE table_name = 'moved'::regclass AND shardid = get_shard_id_for_distribution_column('moved', 7)});
 my ($holder) = grep { $_->port == $port } @workers;
+$coordinator->safe_psql('shop', "INSERT INTO sources SELECT 7, k FROM generate_series(1, 1000) AS k
+	WHERE get_shard_id_for_distribution_column('sources', k) IN (
+		SELECT shardid FROM citus_shards WHERE table_name = 'sources'::regclass AND nodeport <> $port) LIMIT 100");
 $writer = commit_hangs('INSERT INTO moved (n) SELECT n FROM sources');
 wait_for_nobody($holder, 'nobody');
 wait_for_nobody($coordinator, '');
@@ -179,13 +184,24 @@ $watermark = $coordinator->safe_psql('shop', 'SELECT cluster_watermark()');
 is(missed($watermark), '20', 'they are below that of the cluster when Citus has recovered them');
 
 # Transactions of random length insert two rows each: into `posts` from the coordinator, which makes all ids, and into
-# `events` from a node as well. Readers of one statement continue after the last id that they have read. Without a
-# watermark, a reader misses rows.
-(undef, undef, $err) = $coordinator->psql('shop', 'SELECT count(*) FROM events WHERE id < comb_watermark()');
-like($err, qr/called by Citus on the server of a shard/, 'without a subquery, the watermark is an error');
+# `events` from a node as well. Readers of one statement continue after the last id that they have read, and one waits
+# for the next place. Without a watermark, a reader misses rows, and with that of a node, which does not know of the
+# transactions of the coordinator. An open transaction that has made an id for another table does not hold back the
+# readers of `posts`.
 $coordinator->safe_psql('shop', q{
 	CREATE TABLE posts (id uuid PRIMARY KEY DEFAULT comb_uuid(), what text);
-	SELECT create_distributed_table('posts', 'id')});
+	CREATE TABLE others (id uuid PRIMARY KEY DEFAULT comb_uuid());
+	SELECT create_distributed_table('posts', 'id'), create_distributed_table('others', 'id')});
+for my $case (
+	[ 'comb_watermark()', 'does not exist' ],
+	[ q{comb_watermark('posts')}, 'called by Citus on the server of a shard' ])
+{
+	my ($call, $error) = @$case;
+	(undef, undef, $err) = $coordinator->psql('shop', "SELECT count(*) FROM posts WHERE id < $call");
+	like($err, qr/$error/, "without a subquery, $call is an error");
+}
+my $other = Session->new($coordinator->connstr('shop'));
+$other->rows('BEGIN; INSERT INTO others DEFAULT VALUES');
 my $scratch = PostgreSQL::Test::Utils::tempdir();
 append_to_file("$scratch/load.sql", q{
 \set wait random(0, 40)
@@ -202,38 +218,70 @@ for my $case ([ $coordinator, 'posts' ], [ $coordinator, 'events' ], [ $workers[
 	push @load, IPC::Run::start([ @pgbench, '-h', $node->host, '-p', $node->port, 'shop' ],
 		'>>', "$scratch/pgbench", '2>>', "$scratch/pgbench");
 }
-my @readers = map { { name => $_->[0], table => $_->[1], condition => $_->[2], read => 0 } } (
-	[ 'comb_watermark()', 'posts', 'id < (SELECT comb_watermark())' ],
-	[ 'cluster_watermark()', 'events', 'id < (SELECT cluster_watermark())' ],
-	[ 'no watermark', 'posts', 'true' ],
-	[ 'no watermark', 'events', 'true' ]);
+my $zero = '00000000-0000-0000-0000-000000000000';
+my @readers = map {
+	{ name => $_->[0], table => $_->[1], below => $_->[2], node => $_->[3] // $coordinator, read => 0 }
+} (
+	[ q{comb_watermark('posts')}, 'posts', q{(SELECT comb_watermark('posts'))} ],
+	[ q{comb_wait('posts')}, 'posts', undef ],
+	[ 'cluster_watermark()', 'events', '(SELECT cluster_watermark())' ],
+	[ 'no watermark', 'posts', q{'ffffffff-ffff-ffff-ffff-ffffffffffff'} ],
+	[ 'no watermark', 'events', q{'ffffffff-ffff-ffff-ffff-ffffffffffff'} ],
+	[ 'no watermark, as that of a node is none', 'posts', q{(SELECT comb_watermark('posts'))}, $workers[0] ]);
 for my $reader (@readers)
 {
-	$reader->{session} = Session->new($coordinator->connstr('shop'));
-	$reader->{last} = '00000000-0000-0000-0000-000000000000';
+	$reader->{session} = Session->new($reader->{node}->connstr('shop'));
+	$reader->{last} = $zero;
 }
 
 sub read_on
 {
 	my ($reader) = @_;
-	my @rows = $reader->{session}->rows("SELECT id FROM $reader->{table}
-		WHERE id > '$reader->{last}' AND $reader->{condition} ORDER BY id LIMIT 1000");
-	$reader->{last} = $rows[-1] if @rows;
+	my ($from, $below) = ("id > '$reader->{last}'", $reader->{below});
+	if (!$below)
+	{
+		my ($next) = $reader->{session}->rows("CALL comb_wait('$reader->{last}', '10 ms', 'posts')");
+		($from, $below) = ("id >= '$reader->{last}'", "'$next'");
+		$reader->{last} = $next;
+	}
+	my @rows = $reader->{session}->rows("SELECT id FROM $reader->{table} WHERE $from AND id < $below ORDER BY id");
+	$reader->{last} = $rows[-1] if @rows && $reader->{below};
 	$reader->{read} += @rows;
 	return;
 }
-while (grep { $_->pumpable } @load) { read_on($_) for @readers }
+my $open_until = time + 5;
+while (grep { $_->pumpable } @load)
+{
+	read_on($_) for @readers;
+	next if !$other || time < $open_until;
+	cmp_ok($_->{read}, '>', 0, "$_->{name} reads beside a transaction on another table") for @readers[ 0, 1 ];
+	$other->rows('COMMIT');
+	$other->close;
+	undef $other;
+}
 $_->finish or BAIL_OUT(slurp_file("$scratch/pgbench")) for @load;
 for my $reader (@readers)
 {
 	my ($name, $table) = @$reader{qw(name table)};
 	my $newest = $coordinator->safe_psql('shop', "SELECT id FROM $table ORDER BY id DESC LIMIT 1");
-	for (1 .. 100) { read_on($reader); last if $reader->{last} eq $newest }
+	for (1 .. 100) { read_on($reader); last if $reader->{last} ge $newest }
 	my $missed = $coordinator->safe_psql('shop', "SELECT count(*) - $reader->{read} FROM $table");
-	if ($name eq 'no watermark') { cmp_ok($missed, '>', 0, "without a watermark, a reader misses rows of $table") }
+	if ($name =~ /^no watermark/) { cmp_ok($missed, '>', 0, "$name: a reader misses rows of $table") }
 	else { is($missed, '0', "$name misses none of $reader->{read} rows of $table") }
 	$reader->{session}->close;
 }
+
+# A commit ends a wait.
+my $waiter = Session->new($coordinator->connstr('shop'));
+my $call = "CALL comb_wait(:'place', '%s', 'posts') \\gset\n";
+$waiter->rows("SELECT comb_watermark('posts') AS place \\gset\n" . sprintf($call, 0) x 2 . 'SELECT 1');
+$waiter->send("SELECT clock_timestamp() AS began \\gset\n"
+	  . sprintf($call, '70 seconds') . "SELECT clock_timestamp() - :'began' < interval '1 minute'");
+$coordinator->poll_query_until('shop', q{SELECT count(*) = 1 FROM pg_stat_activity
+	WHERE state = 'active' AND wait_event_type = 'Extension' AND query ~ '^CALL comb_wait'});
+$coordinator->safe_psql('shop', q{INSERT INTO posts (what) VALUES ('one')});
+is(($waiter->receive)[1], 't', 'a commit ends a wait');
+$waiter->close;
 
 # A node without a shard of the table, and one that does not answer, raise errors.
 $coordinator->safe_psql('shop', q{
