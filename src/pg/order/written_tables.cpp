@@ -41,13 +41,10 @@ void add(Oid table, SubTransactionId within, stamp last) {
 ExecutorCheckPerms_hook_type next_check = nullptr;
 
 bool check_privileges(PRIVILEGES_PARAMETERS) {
-  if (!IsParallelWorker())
-    each_privilege(PRIVILEGES_ARGUMENTS, [](Oid table, AclMode privileges) {
-      constexpr AclMode to_write = ACL_INSERT | ACL_UPDATE | ACL_DELETE;
-      if ((privileges & to_write) != 0 && find(table) == nullptr &&
-          CheckRelationOidLockedByMe(table, RowExclusiveLock, false))
-        note_write(table);
-    });
+  each_privilege(PRIVILEGES_ARGUMENTS, [](Oid table, AclMode privileges) {
+    constexpr AclMode to_write = ACL_INSERT | ACL_UPDATE | ACL_DELETE;
+    if ((privileges & to_write) != 0 && CheckRelationOidLockedByMe(table, RowExclusiveLock, false)) note_write(table);
+  });
   return next_check == nullptr || next_check(PRIVILEGES_ARGUMENTS);
 }
 
