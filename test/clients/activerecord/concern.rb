@@ -45,6 +45,35 @@ eval(made)
 abort "The dump makes another schema" unless dump == made
 puts "loaded true"
 
+class ChangeOrders < ActiveRecord::Migration[6.1]
+  def change
+    add_column :orders, :status, :string
+    reversible do |direction|
+      direction.up { change_column :orders, :customer, :string, limit: 40 }
+      direction.down { change_column :orders, :customer, :text }
+    end
+  end
+end
+
+# A tracked table: from ActiveRecord 7.1 on, the dump has the schema of the log, but never the log.
+def track
+  connection = ActiveRecord::Base.connection
+  connection.execute("SELECT comb_track('orders')")
+  ChangeOrders.migrate(:up)
+  connection.execute("INSERT INTO orders (customer, status) VALUES ('Ada', 'placed')")
+  abort "The log does not follow" unless connection.select_value("SELECT max((o.row).status) FROM changes.orders AS o")
+  ChangeOrders.migrate(:down)
+end
+
+track
+tracked = dump
+abort "The dump has the log" unless tracked.sub(/ *create_schema "changes"\n+/, "") == made
+connect("activerecord_made")
+eval(tracked)
+track
+connect("activerecord_loaded")
+puts "tracked true"
+
 class Order < ActiveRecord::Base
   include Comb
   has_many :items, dependent: :destroy
