@@ -14,8 +14,16 @@ $connection->executeStatement(getenv('CREATED_AT'));
 $connection->executeStatement(getenv('PAST_ORDERS'));
 
 $manager = $connection->createSchemaManager();
-$changes = $manager->createComparator()->compareSchemas($manager->introspectSchema(), $schema);
-echo 'changes ', count($platform->getAlterSchemaSQL($changes)), "\n";
+function changes($manager, $schema, $platform)
+{
+    $changes = $manager->createComparator()->compareSchemas($manager->introspectSchema(), $schema);
+    return count($platform->getAlterSchemaSQL($changes));
+}
+echo 'changes ', changes($manager, $schema, $platform), "\n";
+$connection->executeStatement("SELECT comb_track('orders')");
+echo 'unfiltered ', changes($manager, $schema, $platform), "\n";
+// @doctrine-filter@
+echo 'filtered ', changes($manager, $schema, $platform), "\n";
 
 $customers = array_map('strval', range(0, 999));
 $ids = $connection->fetchFirstColumn(
@@ -25,6 +33,12 @@ $to = new DateTimeImmutable('2025-11-21T00:00Z');
 // @doctrine-range@
 echo 'range ', count($orders), "\n";
 echo 'created ', substr($orders[20]['created_at'], 0, 19), "\n";
+
+$connection->executeStatement('SELECT id AS order_id INTO items FROM orders');
+$page = $connection->createQueryBuilder()->select('o.created_at')->from('items', 'i')
+    ->join('i', 'orders', 'o', 'o.id = i.order_id')->where('o.created_at < :to')
+    ->setParameter('to', $to, 'datetimetz_immutable')->orderBy('o.created_at', 'DESC')->setFirstResult(1)->setMaxResults(2);
+echo 'join ', substr($page->fetchFirstColumn()[1], 0, 19), "\n";
 try {
     $connection->fetchAllAssociative('SELECT FROM orders WHERE id >= ?', [$from], ['datetimetz_immutable']);
 } catch (DriverException $error) {
