@@ -145,6 +145,42 @@ $node->safe_psql($database, "
 my ($query) = example('migrating.md', 'comb_inspect(id)') =~ /(SELECT layout, .*)/s;
 like($node->safe_psql($database, $query), qr/^ramsey\|[^\n]*$/, 'the nil uuid does not hide the layout');
 
+my ($order) = slurp_file("$doc/migrating.md") =~ /SELECT regexp_replace\('\w+'(, .*?)::uuid/;
+my $reordered = "regexp_replace(replace(%s::text, '-', '')${order}::uuid";
+gives(sprintf("SELECT bool_and(substr(bytes::text, 17, 1) = '4'), bool_and(id = $reordered)
+	   FROM generate_series(1, 1000), comb_uuid() AS id, LATERAL (SELECT $reordered AS bytes) AS b", 'bytes', 'id'),
+	't|t', 'the bytes of .NET have the version in the third digit of the third group, and can be reordered');
+
+# ---- keys are converted while programs write -------------------------------------------------------------------------
+
+my $tables = example('migrating.md', 'FROM orders, generate_series(1, 3)') =~ s/200000/2000/r;
+my $move = example('migrating.md', 'LOCK TABLE orders') =~ s/^SELECT .*//msr;
+my $program = PostgreSQL::Test::Utils::tempdir() . '/program.sql';
+append_to_file($program, <<'SQL' =~ s/\n/ /gr);
+DO $$ DECLARE
+  key uuid := comb_generate('mssql');
+BEGIN
+  INSERT INTO orders VALUES (key, now(), 0);
+  PERFORM pg_sleep(0.001);
+  INSERT INTO order_lines VALUES (comb_generate('mssql'), key, 1);
+END $$;
+SQL
+for my $n (1 .. 3)
+{
+	begin("move_$n");
+	$node->safe_psql($database, $tables);
+	my $writing = IPC::Run::start([ qw(pgbench -n -c 4 -T 600 -f), $program, $node->connstr($database) ],
+		'<', '/dev/null', '>&', "$program.log");
+	$node->poll_query_until($database, 'SELECT count(*) > 2100 FROM orders') or BAIL_OUT('pgbench writes nothing');
+	gives($move, '', "move $n runs");
+	$writing->kill_kill;
+	gives('SELECT count(*) FROM orders WHERE number > 0 AND comb_timestamp(id) <> placed', '0', "move $n keeps times");
+}
+gives(q{PREPARE old AS SELECT number FROM orders WHERE id = comb_convert($1, 'mssql', 'postgres');
+		SELECT comb_convert(id, 'postgres', 'mssql') AS old FROM orders WHERE number = 7 \gset
+		EXECUTE old(:'old')},
+	'7', 'an old key finds its row');
+
 # ---- masked ids ------------------------------------------------------------------------------------------------------
 
 begin('masks');

@@ -29,6 +29,6 @@ with Session(engine) as session:
     print("saved", ada.created_at > end)
     items = select(Item).join(Item.order).where(Order.created_at >= start).order_by(Order.created_at.desc())
     item = session.scalars(items.options(joinedload(Item.order)).offset(1).limit(1)).one()
-    print("join", item.order.created_at.isoformat())
+    print("join", item.order.created_at.astimezone(timezone.utc).isoformat())
     session.execute(text("SELECT comb_track('orders')"))
     session.commit()
