@@ -187,5 +187,7 @@ class FixtureTest < ActiveSupport::TestCase
     assert_equal "tea", orders(:first).items.first.product
     assert_equal orders(:first), items(:tea).order
     assert_nil items(:tea).created_at
+    logged = "SELECT count(*) FROM changes.orders WHERE id = '#{orders(:first).id}'"
+    assert_equal 0, Order.connection.select_value(logged), "fixtures disable triggers"
   end
 end

@@ -37,7 +37,8 @@ echo 'created ', substr($orders[20]['created_at'], 0, 19), "\n";
 $connection->executeStatement('SELECT id AS order_id INTO items FROM orders');
 $page = $connection->createQueryBuilder()->select('o.created_at')->from('items', 'i')
     ->join('i', 'orders', 'o', 'o.id = i.order_id')->where('o.created_at < :to')
-    ->setParameter('to', $to, 'datetimetz_immutable')->orderBy('o.created_at', 'DESC')->setFirstResult(1)->setMaxResults(2);
+    ->setParameter('to', $to, 'datetimetz_immutable')->orderBy('o.created_at', 'DESC')
+    ->setFirstResult(1)->setMaxResults(2);
 echo 'join ', substr($page->fetchFirstColumn()[1], 0, 19), "\n";
 try {
     $connection->fetchAllAssociative('SELECT FROM orders WHERE id >= ?', [$from], ['datetimetz_immutable']);

@@ -61,8 +61,9 @@ foreach ([5, 6, 6] as $n) Item::create(['order_id' => $orders[$n]->id]);
 $since = fn ($query) => $query->where('orders.created_at', '>=', $from->format(DATE_ATOM));
 $page = Item::whereHas('order', $since)->with('order')->join('orders', 'orders.id', '=', 'order_id')
     ->latest('orders.created_at')->orderByDesc('items.id')->forPage(2, 2)->get(['items.*']);
-echo 'join ', $page[0]->order->created_at->toIso8601ZuluString(), ' of ', Item::whereHas('order', $since)->count(), "\n";
-echo 'latest ', $since(Order::query())->latest('orders.created_at')->first()->created_at->isToday() ? 'today' : '', "\n";
+echo 'join ', $page[0]->order->created_at->toIso8601ZuluString(), "\n";
+echo 'of ', Item::whereHas('order', $since)->count(), "\n";
+echo 'latest ', $since(Order::query())->latest('orders.created_at')->first()->customer, "\n";
 try {
     Order::where('id', '>=', $from->format(DATE_ATOM))->get();
 } catch (QueryException $error) {

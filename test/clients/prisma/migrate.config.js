@@ -1,4 +1,4 @@
-// Prisma 7 migrates with an engine that is not on npm. Prisma 6 has the same one in WebAssembly, for use with an adapter.
+// Prisma 7 migrates with an engine that is not on npm. Prisma 6 has it in WebAssembly, for use with an adapter.
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 

@@ -26,6 +26,7 @@ await sequelize.sync({ alter: true });
 print('range', orders.length);
 print('created', orders[20].createdAt.toISOString());
 
+print('unsaved', Order.build({ customer: 'Ada' }).toJSON().createdAt);
 const ada = await Order.create({ customer: 'Ada' });
 print('saved', (await Order.findOne({ where: sequelize.where(createdAt, ada.createdAt) })).id === ada.id);
 await Item.bulkCreate([{ order_id: ada.id }, { order_id: ada.id }, { order_id: orders[5].id }]);
@@ -33,7 +34,8 @@ const last = await Order.findAndCountAll({ include: 'items', distinct: true, lim
   where: sequelize.where(createdAt, { [Op.lt]: to }), order: [[createdAt, 'DESC'], ['id', 'DESC']] });
 print('page', last.count === 1441 && last.rows[1].createdAt.toISOString() === '2025-11-20T23:57:00.000Z');
 const ofOrder = sequelize.col('order.created_at');
-const items = await Item.findAll({ include: 'order', where: sequelize.where(ofOrder, { [Op.gte]: from }), order: [ofOrder] });
+const items = await Item.findAll({
+  include: 'order', where: sequelize.where(ofOrder, { [Op.gte]: from }), order: [ofOrder] });
 print('join', items.map((item) => item.order.customer));
 
 await sequelize.query("SELECT comb_track('orders')");

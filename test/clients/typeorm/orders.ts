@@ -33,7 +33,8 @@ ada.customer = 'Grace';
 await repository.save(ada);
 print('saved', (await repository.findOneBy({ id: ada.id })).createdAt > to);
 await items.save([{ order: ada }, { order: ada }, { order: orders[5] }]);
-const [page, all] = await items.findAndCount({ relations: { order: true }, order: { order: { id: 'DESC' } }, skip: 1, take: 2,
+const [page, all] = await items.findAndCount({
+  relations: { order: true }, order: { order: { id: 'DESC' } }, skip: 1, take: 2,
   where: { order: { id: Raw((id) => `comb_timestamp(${id}) >= :from`, { from }) } } });
 print('join', `${all} ${page[0].order.customer} ${page[1].order.createdAt.toISOString()}`);
 

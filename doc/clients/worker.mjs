@@ -1,5 +1,5 @@
 // The worker of outbox.md for node-postgres. Each event takes effect once, because its place is stored in the same
-// transaction: node worker.js postgresql://...
+// transaction: node worker.mjs postgresql://...
 import pg from 'pg';
 
 const wait = "CALL comb_wait($1, '30 seconds', 'events')";
