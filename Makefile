@@ -21,7 +21,7 @@ DATA_built = $(addprefix generated/comb,--$(EXTVERSION)-sql.sql --$(EXTVERSION)-
   $(foreach v,$(earlier),--$(v)-sql--$(EXTVERSION)-sql.sql) -tle.sql .sql)
 HEADERS_comb = $(call listed,src/core/comb/*.hpp)
 REGRESS = $(patsubst test/sql/%.sql,%,$(call listed,test/sql/*.sql))
-EXTRA_CLEAN = generated build test/simulate/run
+EXTRA_CLEAN = generated build test/simulate/run comb_tail comb_tail.1
 REGRESS_OPTS = --inputdir=$(here)test --load-extension=comb
 
 PG_CONFIG ?= pg_config
@@ -35,6 +35,13 @@ PG_CXXFLAGS += $(short_paths)
 # With link-time optimization, as on Ubuntu, the linker compiles too, with these flags.
 PG_CFLAGS = $(short_paths)
 
+# comb_tail needs the headers of libpq and no server: those of PG_CONFIG, or of pkg-config.
+tail_files = comb_tail comb_tail.1
+tail_libpq_of = $(if $(wildcard $(1)/libpq-fe.h),-isystem $(1) -L$(2) $(if $(filter /usr/lib%,$(2)),,-Wl$(,)-rpath$(,)$(2)) -lpq)
+, = ,
+tail_libpq := $(or $(call tail_libpq_of,$(shell $(PG_CONFIG) --includedir 2>/dev/null),$(shell $(PG_CONFIG) --libdir 2>/dev/null)),\
+  $(shell pkg-config --cflags --libs libpq 2>/dev/null))
+
 # PGXS sets it only if the server was not built in the folder of its source.
 VPATH = $(here)
 PGXS := $(wildcard $(shell $(PG_CONFIG) --pgxs 2>/dev/null))
@@ -47,6 +54,13 @@ headers = $(HEADERS_comb) $(call listed,$(addsuffix /*.hpp,$(rooms)))
 $(OBJS) $(OBJS:.o=.bc): $(addprefix $(here),Makefile $(headers)) | $(addprefix $(CURDIR)/,$(rooms))
 $(addprefix $(CURDIR)/,$(rooms)):
 	mkdir -p $@
+
+# Without libpq's headers, the library is built alone.
+ifneq ($(tail_libpq),)
+all: $(tail_files)
+install: install-comb_tail
+uninstall: uninstall-comb_tail
+endif
 
 # One run of the generator writes all of them.
 $(firstword $(DATA_built)): $(addprefix $(here)sql/,comb--$(EXTVERSION).sql flavour/generate) \
@@ -70,6 +84,23 @@ all install installcheck clean:
 endif
 
 # ---- programs that need no server ----------------------------------------------------------------------------------
+
+# The flags of PGXS that are for the library alone are left out.
+comb_tail: $(addprefix $(here),$(call listed,src/tail/*pp))
+	$(CXX) $(or $(filter-out $(PG_CXXFLAGS),$(CXXFLAGS)),-O2) -std=c++20 -Wall -Wextra $(short_paths) \
+	  -DCOMB_VERSION='"$(EXTVERSION)"' $(LDFLAGS) -o $@ $(filter %.cpp,$^) $(or $(tail_libpq),-lpq)
+comb_tail.1: $(addprefix $(here)src/tail/,manual help.hpp)
+	$^ >$@
+
+bindir ?= /usr/local/bin
+mandir ?= /usr/local/share/man
+.PHONY: install-comb_tail uninstall-comb_tail
+install-comb_tail: $(tail_files) ## installs comb_tail alone, on a machine without a server
+	mkdir -p '$(DESTDIR)$(bindir)' '$(DESTDIR)$(mandir)/man1'
+	install -m 755 comb_tail '$(DESTDIR)$(bindir)'
+	install -m 644 comb_tail.1 '$(DESTDIR)$(mandir)/man1'
+uninstall-comb_tail:
+	rm -f '$(DESTDIR)$(bindir)/comb_tail' '$(DESTDIR)$(mandir)/man1/comb_tail.1'
 
 # unit_tests FOLDER,FLAGS: the rules for the unit tests, in a folder. GoogleTest is compiled ahead, because reading it
 # takes longer than the tests. Those of build/unit-quick are built in the shortest time.
