@@ -35,12 +35,11 @@ PG_CXXFLAGS += $(short_paths)
 # With link-time optimization, as on Ubuntu, the linker compiles too, with these flags.
 PG_CFLAGS = $(short_paths)
 
-# comb_tail needs the headers of libpq and no server: those of PG_CONFIG, or of pkg-config.
+# comb_tail needs the headers of libpq, of PG_CONFIG or pkg-config, and no server.
 tail_files = comb_tail comb_tail.1
-tail_libpq_of = $(if $(wildcard $(1)/libpq-fe.h),-isystem $(1) -L$(2) $(if $(filter /usr/lib%,$(2)),,-Wl$(,)-rpath$(,)$(2)) -lpq)
-, = ,
-tail_libpq := $(or $(call tail_libpq_of,$(shell $(PG_CONFIG) --includedir 2>/dev/null),$(shell $(PG_CONFIG) --libdir 2>/dev/null)),\
-  $(shell pkg-config --cflags --libs libpq 2>/dev/null))
+libpq_in = $(if $(wildcard $(1)/libpq-fe.h),-I$(1) -L$(2) $(if $(filter /usr/lib%,$(2)),,-Wl,-rpath=$(2)) -lpq)
+libpq_flags := $(call libpq_in,$(shell $(PG_CONFIG) --includedir 2>/dev/null),$(shell $(PG_CONFIG) --libdir 2>/dev/null))
+libpq_flags := $(or $(libpq_flags),$(shell pkg-config --cflags --libs libpq 2>/dev/null))
 
 # PGXS sets it only if the server was not built in the folder of its source.
 VPATH = $(here)
@@ -56,7 +55,7 @@ $(addprefix $(CURDIR)/,$(rooms)):
 	mkdir -p $@
 
 # Without libpq's headers, the library is built alone.
-ifneq ($(tail_libpq),)
+ifneq ($(libpq_flags),)
 all: $(tail_files)
 install: install-comb_tail
 uninstall: uninstall-comb_tail
@@ -88,7 +87,7 @@ endif
 # The flags of PGXS that are for the library alone are left out.
 comb_tail: $(addprefix $(here),$(call listed,src/tail/*pp))
 	$(CXX) $(or $(filter-out $(PG_CXXFLAGS),$(CXXFLAGS)),-O2) -std=c++20 -Wall -Wextra $(short_paths) \
-	  -DCOMB_VERSION='"$(EXTVERSION)"' $(LDFLAGS) -o $@ $(filter %.cpp,$^) $(or $(tail_libpq),-lpq)
+	  -DCOMB_VERSION='"$(EXTVERSION)"' $(LDFLAGS) -o $@ $(filter %.cpp,$^) $(or $(libpq_flags),-lpq)
 comb_tail.1: $(addprefix $(here)src/tail/,manual help.hpp)
 	$^ >$@
 
@@ -164,7 +163,7 @@ room = $(firstword $(subst /, ,$(or $(IN),watermark)))
 test-mutants: ## runs tests on changes of lines of src/pg (IN=watermark/guard.cpp, N=20 at random, TEXT='if (', T=guard)
 	$(call sandbox) env N=$(N) SEED=$(SEED) TEXT='$(TEXT)' \
 	  test/mutants src/pg/$(or $(IN),watermark) $(or $(T),$(mutants_in_$(room)))
-walks = $(notdir $(call listed,test/t/016_*.pl test/t/020_*.pl test/t/035_*.pl test/t/029_*.pl test/t/034_*.pl))
+walks = $(notdir $(call listed,$(patsubst %,test/t/0%_*.pl,16 20 29 34 35 37)))
 seconds = $(or $(SECONDS),600)
 rows = $(or $(ROWS),1000000)
 soak: ## simulates and walks through what can break the order of ids (SECONDS=600, ROWS=1000000, SEED=1 repeats a walk)

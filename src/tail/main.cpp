@@ -72,15 +72,18 @@ class follower {
     source from(connection, given_);
     begin(from);
     std::string until = given_.until.empty() || given_.until == "now" ? "" : from.id_of(given_.until);
+    std::string below = next_.id;
     for (double seconds = 0;; seconds = is_terminal_ ? 1 : 10) {
-      std::string below = from.wait(next_.id, seconds);
+      below = from.wait(below, seconds);
       if (given_.until == "now" && until.empty()) until = below;
       if (!until.empty()) below = std::min(below, until);
-      while (next_.id < below) {
+      for (bool is_last = next_.id >= below; !is_last;) {
         if (told_to_reopen()) reopen();
         const page read = from.read(next_.id, below);
+        is_last = read.is_last;
         if (given_.load && !read.mark.empty()) {
           load(from, read.mark);
+          is_last = false;
         } else {
           write(read);
           move_to(read.next);
@@ -90,7 +93,7 @@ class follower {
         show(from, false);
       }
       commit();
-      if (!until.empty() && next_.id >= until) return;
+      if (!until.empty() && below >= until) return;
       pause.reset();
       if (told_to_reopen()) reopen();
       show(from, true);
@@ -131,6 +134,7 @@ class follower {
   }
 
   void write(const page& read) {
+    clear_line();
     output_.write(read.rows);
     rows_ += read.count;
   }
@@ -163,7 +167,13 @@ class follower {
   }
 
   void say(const std::string& message) {
-    std::fprintf(stderr, "%scomb_tail: %s\n", is_line_open_ ? "\n" : "", message.c_str());
+    clear_line();
+    std::fprintf(stderr, "comb_tail: %s\n", message.c_str());
+  }
+
+  // Removes the line of the progress.
+  void clear_line() {
+    if (is_line_open_) std::fputs("\r\033[K", stderr);
     is_line_open_ = false;
   }
 
@@ -184,7 +194,8 @@ class follower {
     if (at > 0) text += ", " + std::to_string(static_cast<long>(lag)) + " s behind";
     if (const std::string holders = is_waiting && lag > 1 ? from.holders() : ""; !holders.empty())
       text += ", held back by " + holders;
-    std::fprintf(stderr, is_terminal_ ? "\r\033[Kcomb_tail: %s" : "comb_tail: %s\n", text.c_str());
+    clear_line();
+    std::fprintf(stderr, is_terminal_ ? "comb_tail: %s" : "comb_tail: %s\n", text.c_str());
     is_line_open_ = is_terminal_;
     shown_at_ = now();
     shown_rows_ = rows_;

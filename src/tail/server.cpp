@@ -87,15 +87,18 @@ void server::cancel() {
 }
 
 void server::fail(const PGresult* result) {
-  const char* field = PQresultErrorField(result, PG_DIAG_SQLSTATE);
-  const std::string state = field == nullptr ? "" : field;
-  if (field == nullptr || PQstatus(connection_.get()) != CONNECTION_OK) throw lost{message_of(connection_.get())};
-  std::string message = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
-  for (const unsigned char each : {PG_DIAG_MESSAGE_DETAIL, PG_DIAG_MESSAGE_HINT})
-    if (const char* more = PQresultErrorField(result, each)) message += std::string(". ") + more;
-  if (state == "42501")
-    throw failure{no_right,
-                  message + ". The role needs SELECT on what it reads, and USAGE on the schemas of it and of comb"};
+  const auto field = [&](int code) {
+    const char* text = PQresultErrorField(result, code);
+    return std::string(text == nullptr ? "" : text);
+  };
+  const std::string state = field(PG_DIAG_SQLSTATE);
+  if (state.empty() || PQstatus(connection_.get()) != CONNECTION_OK) throw lost{message_of(connection_.get())};
+  std::string message = field(PG_DIAG_MESSAGE_PRIMARY);
+  std::string hint = field(PG_DIAG_MESSAGE_HINT);
+  if (state == "42501" && hint.empty()) hint = "The role needs SELECT on what it reads, and USAGE on the schemas.";
+  for (const std::string& each : {field(PG_DIAG_MESSAGE_DETAIL), hint})
+    if (!each.empty()) message += (message.back() == '.' ? " " : ". ") + each;
+  if (state == "42501") throw failure{no_right, message};
   for (const char* each : {"42", "3F", "22"})
     if (begins(state, each)) throw failure{no_table, message};
   // Resources, cancellation, locks, a standby, and failures of the server.

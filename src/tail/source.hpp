@@ -56,7 +56,7 @@ class source {
   std::vector<table> tables_;
   std::string waited_;  // the array of the tables for which it waits
   std::string check_;   // an expression that returns their identifiers by name
-  bool is_hot_ = false;
+  bool is_hot_ = false, is_view_ = false;
   double most_seconds_ = 3600;
   place identity_;
   long limit_ = 0;  // rows of a page
