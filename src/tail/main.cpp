@@ -40,7 +40,7 @@ class follower {
   void commit() {
     committed_at_ = now();
     if (next_.id.empty()) return;
-    output_.go_back_to(next_.length);
+    if (next_.file != "none") output_.go_back_to(next_.length);
     if (next_ == place_.saved()) return;
     output_.sync();
     place_.save(next_);
@@ -74,6 +74,7 @@ class follower {
     std::string until = given_.until.empty() || given_.until == "now" ? "" : from.id_of(given_.until);
     std::string below = next_.id;
     for (double seconds = 0;; seconds = is_terminal_ ? 1 : 10) {
+      output_.check_reader();
       below = from.wait(below, seconds);
       if (given_.until == "now" && until.empty()) until = below;
       if (!until.empty()) below = std::min(below, until);

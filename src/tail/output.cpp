@@ -51,6 +51,11 @@ void output::sync() {
   if (!file_.empty() && fsync(descriptor_) != 0) cannot("write " + file_);
 }
 
+void output::check_reader() const {
+  pollfd polled{descriptor_, 0, 0};
+  if (poll(&polled, 1, 0) > 0 && (polled.revents & POLLERR) != 0) throw failure{cannot_write, "the reader is gone"};
+}
+
 void output::write(const std::string& rows) {
   if (command_.empty()) return write_to(descriptor_, rows);
   growing_pause pause;

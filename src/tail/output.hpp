@@ -15,6 +15,8 @@ class output {
   // Writes whole rows. Returns when the operating system, or the command, has them. Throws `stopped` if the reader does
   // not take them.
   void write(const std::string& rows);
+  // Throws `failure` if the reader of a pipe is gone.
+  void check_reader() const;
   // Makes them safe from a crash.
   void sync();
 

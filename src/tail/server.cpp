@@ -3,6 +3,7 @@
 #include <poll.h>
 
 #include <cstring>
+#include <tuple>
 
 #include "failure.hpp"
 #include "options.hpp"
@@ -46,16 +47,21 @@ server::server(const options& given) : connection_(connect(given)) {
 }
 
 std::unique_ptr<PGconn, free_connection> server::connect(const options& given) {
-  const char* const keywords[] = {"host", "port", "user", "dbname", "fallback_application_name", "client_encoding",
-                                  nullptr};
   const auto given_or_null = [](const std::string& text) { return text.empty() ? nullptr : text.c_str(); };
-  const char* const values[] = {given_or_null(given.host),
-                                given_or_null(given.port),
-                                given_or_null(given.username),
-                                given_or_null(given.dbname),
-                                "comb_tail",
-                                "UTF8",
-                                nullptr};
+  // What a connection string says comes before what precedes it here. A server that is gone is noticed in a minute.
+  const std::pair<const char*, const char*> parameters[] = {{"host", given_or_null(given.host)},
+                                                            {"port", given_or_null(given.port)},
+                                                            {"user", given_or_null(given.username)},
+                                                            {"keepalives_idle", "20"},
+                                                            {"keepalives_interval", "10"},
+                                                            {"keepalives_count", "3"},
+                                                            {"tcp_user_timeout", "60000"},
+                                                            {"dbname", given_or_null(given.dbname)},
+                                                            {"fallback_application_name", "comb_tail"},
+                                                            {"client_encoding", "UTF8"},
+                                                            {nullptr, nullptr}};
+  const char *keywords[std::size(parameters)], *values[std::size(parameters)];
+  for (std::size_t i = 0; i < std::size(parameters); ++i) std::tie(keywords[i], values[i]) = parameters[i];
   const auto attempt = [&] {
     const ends_at_once guard;
     return std::unique_ptr<PGconn, free_connection>(PQconnectdbParams(keywords, values, 1));

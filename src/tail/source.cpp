@@ -183,7 +183,7 @@ std::string source::select(const table& from, const std::string& place, const st
   if (given_.format != format::json)
     row = given_.columns.empty() ? "t.*" : given_.columns + "\n";
   else if (!given_.columns.empty())
-    row = "(SELECT to_jsonb(c.*)::text FROM (SELECT " + given_.columns + "\n) AS c) AS row";
+    row = "(SELECT to_jsonb(c.*)::text FROM (SELECT " + given_.columns + "\nFROM (SELECT t.*) AS t) AS c) AS row";
   else if (tables_.size() > 1)
     row = "jsonb_build_object('table', " + server_.literal(from.name) + ", 'row', to_jsonb(t.*))::text AS row";
   else

@@ -5,10 +5,12 @@
 #   SEED=number     repeats the choices of an earlier run, which prints its seed if it fails
 #   SECONDS=number  is how long each walk kills, 6 seconds by default
 #
-# Needs: libpq
+# Needs: libpq curl
 use strict;
 use warnings;
 use Comb;
+use Document;
+use IO::Socket::INET;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Session;
@@ -157,6 +159,7 @@ sub tests_of_output
 		CREATE VIEW seen AS SELECT id, n * 2 AS double FROM first});
 	sql("INSERT INTO $_ (n) VALUES (1), (2)") for qw(first third second first hot third second hot first third);
 	sql(q{INSERT INTO second SELECT g, x FROM comb_uuid() AS x, generate_series(1, 10) AS g});
+	is(written(qw(first --columns *)), sql('SELECT to_jsonb(f.*) FROM first AS f ORDER BY id'), 'all columns');
 	is(written('second', '--key', 'The Key', '--page', 3),
 		sql('SELECT to_jsonb(s.*) FROM second AS s ORDER BY "The Key", ctid'),
 		'another key, which several rows have');
@@ -326,6 +329,8 @@ sub tests_of_targets
 	is(sql("SELECT $nothing $sessions AND state = 'idle'"), 't|t', 'without a transaction');
 	is(stopped($pid), 0, 'SIGTERM ends it');
 	close $read;
+	system "comb_tail -d '@{[ $node->connstr($database) ]}' targets 2>$folder/gone | head -n 1 >$folder/one";
+	like(slurp_file("$folder/gone"), qr/Broken pipe|the reader is gone/, 'it ends when its reader is gone');
 	$pid = start('targets');
 	waits();
 	is(sql("SELECT backend_xmin IS NULL, backend_xid IS NULL $sessions"), 't|t', 'without a snapshot')
@@ -530,7 +535,7 @@ sub tests_of_promotion
 	$standby->start;
 	sql('CREATE TABLE promoted (id uuid PRIMARY KEY DEFAULT comb_uuid(), n int)');
 	$node->wait_for_catchup($standby, 'replay', $node->lsn('insert'));
-	my @until = (qw(promoted --until now));
+	my @until = qw(promoted --until now);
 	fails_with(3, qr/recovery is in progress/, 'a standby', '-d', $standby->connstr($database), @until);
 
 	my $both = sprintf 'host=%s,%s port=%s,%s', $node->host, $standby->host, $node->port, $standby->port;
@@ -553,6 +558,51 @@ sub tests_of_promotion
 	return;
 }
 
+# ---- doc/outbox.md ---------------------------------------------------------------------------------------------------
+
+# receive(SERVER): returns what a client posts to an HTTP server.
+sub receive
+{
+	my ($server) = @_;
+	my $client = $server->accept or die "accept: $!";
+	my ($length, $body);
+	while (defined(my $line = <$client>))
+	{
+		$length = $1 if $line =~ /^Content-Length: (\d+)/i;
+		last if $line =~ /^\r?\n/;
+	}
+	read $client, $body, $length;
+	print $client "HTTP/1.0 200 OK\r\nContent-Length: 0\r\n\r\n";
+	return $body;
+}
+
+sub tests_of_document
+{
+	$database = 'shop';
+	$node->safe_psql('postgres', "CREATE DATABASE $database");
+	sql(q{
+		CREATE EXTENSION comb;
+		CREATE TABLE events (id uuid PRIMARY KEY DEFAULT comb_uuid(), payload text NOT NULL);
+		INSERT INTO events (payload) VALUES ('order 1 placed'), ('order 2 placed')});
+	my ($block) = blocks("$top/doc/outbox.md", 'tail', 'sh');
+	my $server = IO::Socket::INET->new(Listen => 1, LocalAddr => 'localhost') or BAIL_OUT("listen: $!");
+	my $port = $server->sockport;
+	$block->{sql} =~ s/localhost:8080/localhost:$port/ or BAIL_OUT('no server to change');
+	my @commands = map { s/ +#.*//r . ' --until now' } split /\n/, $block->{sql};
+	is(scalar(@commands), 3, 'the document has three commands');
+	chdir $folder;
+	local @ENV{qw(PGHOST PGPORT)} = ($node->host, $node->port);
+	my $lines = sql('SELECT to_jsonb(e.*) FROM events AS e ORDER BY id') . "\n";
+	is(`$commands[0]`, $lines, $commands[0]);
+	is(`$commands[1]` . slurp_file("$folder/events.jsonl"), $lines, $commands[1]);
+	my $posting = IPC::Run::start([ 'sh', '-c', $commands[2] ]);
+	is(receive($server), $lines, $commands[2]);
+	ok($posting->finish, 'it ends');
+	unlike(slurp_file("$folder/posted.place"), qr/^place 00000000-/m, 'its rows are done');
+	chdir $top;
+	return;
+}
+
 # ---- both flavours ---------------------------------------------------------------------------------------------------
 
 for my $flavour ('', '-sql')
@@ -566,6 +616,7 @@ for my $flavour ('', '-sql')
 	subtest("logs, $database", \&tests_of_logs);
 	subtest("killed at random, $database", \&walk);
 }
+subtest('doc/outbox.md', \&tests_of_document);
 subtest('a promotion', \&tests_of_promotion);
 
 done_testing();
