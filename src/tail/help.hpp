@@ -15,8 +15,8 @@ EXAMPLES
 
 DESCRIPTION
   Writes the rows of a table whose keys comb makes, in the order of the keys: first those that are there, then each new
-  row as soon as comb_watermark() passes it, so that none is missed. The database needs comb, or its SQL flavour; the
-  role needs SELECT on the table.
+  row as soon as comb_watermark() passes it, so that none is missed. The database needs comb, or its SQL flavour. The
+  role needs SELECT on the table, and with the SQL flavour pg_read_all_stats. A row in memory needs four times its size.
 
 CONNECTION
   As of psql, with PGHOST and the other variables, .pgpass, services and target_session_attrs. A password is not asked
