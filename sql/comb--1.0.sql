@@ -495,7 +495,7 @@ COMMENT ON FUNCTION comb_set_timestamp(uuid, timestamptz, text) IS 'uuid with it
 -- function is not LEAKPROOF because of this error: the layout can come from a row.
 
 CREATE FUNCTION comb_timestamp(id uuid, layout text) RETURNS timestamptz
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE SUPPORT comb_boundary_support
 AS 'MODULE_PATHNAME', 'comb_timestamp_layout';
 COMMENT ON FUNCTION comb_timestamp(uuid, text) IS 'time in a uuid of a layout';
 

@@ -60,6 +60,7 @@ extern "C" {
 #include <optimizer/restrictinfo.h>
 #include <parser/parse_relation.h>
 #include <partitioning/partbounds.h>
+#include <partitioning/partdesc.h>
 #include <replication/walsender.h>
 #include <rewrite/rewriteHandler.h>
 #include <rewrite/rewriteManip.h>
@@ -287,6 +288,15 @@ inline void pretend_one_table(RestrictInfo* condition, int table) {
   condition->clause_relids = bms_make_singleton(table);
 #if PG_VERSION_NUM >= 160000
   condition->num_base_rels = 1;
+#endif
+}
+
+// Makes a comparison of rows one by <, <=, >= or >.
+inline void set_strategy(RowCompareExpr* rows, int strategy) {
+#if PG_VERSION_NUM >= 180000
+  rows->cmptype = static_cast<CompareType>(strategy);
+#else
+  rows->rctype = static_cast<RowCompareType>(strategy);
 #endif
 }
 

@@ -131,6 +131,35 @@ EXPLAIN (COSTS OFF) SELECT * FROM orders_v
 WHERE (created_at, id) < ('2026-11-02', '019a425e-9c00-4000-8000-000000000000') AND customer = 5
 ORDER BY created_at DESC, id DESC LIMIT 10;
 
+-- So are both written as alternatives, as libraries do. With a time that is not known, the search starts in the index.
+SELECT form, sum(rows_of(query)) AS rows, sum(abs(rows_of(query) - rows_without(query))) AS differences,
+       bool_or(plan(query) ~ ' OR |ROW|_timestamp') AS is_replaced
+FROM unnest('{created_at < AT OR (created_at = AT AND id < LAST),(created_at = AT AND id <= LAST) OR created_at < AT,
+              created_at > AT OR (created_at = AT AND id > LAST),(created_at = AT AND id >= LAST) OR created_at > AT}'
+            ::text[]) AS form,
+     unnest(ARRAY['-infinity', '1960-01-01', '2026-11-01 00:10', '2026-11-01 00:10:00.0005', '20000-01-01']) AS at,
+     unnest(ARRAY[comb_boundary('2026-11-01 00:09'), comb_boundary('2026-11-01 00:20'),
+                  (SELECT min(id::text)::uuid FROM orders_v WHERE created_at = '2026-11-01 00:10')]) AS last,
+     replace(replace(form, 'AT', quote_literal(at)), 'LAST', quote_literal(last)) AS condition,
+     format('SELECT * FROM orders_v WHERE %s', condition) AS query
+GROUP BY form ORDER BY form;
+PREPARE page (timestamptz, uuid) AS
+  SELECT id FROM orders_v WHERE customer = 5 AND (created_at < $1 OR (created_at = $1 AND id < $2));
+SET plan_cache_mode = force_generic_plan;
+EXPLAIN (COSTS OFF) EXECUTE page (NULL, NULL);
+RESET plan_cache_mode;
+DEALLOCATE page;
+-- Others stay alternatives.
+SELECT condition, plan(query) LIKE '% OR %' AS is_or, rows_of(query) - rows_without(query) AS difference
+FROM unnest('{created_at < AT OR (created_at = AT AND id > LAST),created_at <= AT OR (created_at = AT AND id < LAST),
+              created_at < AT OR (created_at = OTHER AND id < LAST),
+              created_at < AT OR (created_at = AT AND customer < 5),
+              created_at < AT OR (created_at = AT AND hot < LAST),
+              hot_at < AT OR (hot_at = AT AND hot < LAST)}'::text[]) AS condition,
+     replace(replace(replace(condition, 'AT', '''2026-11-01 00:10'''), 'OTHER', '''2026-11-01 00:20'''), 'LAST',
+             quote_literal(comb_boundary('2026-11-01 00:20'))) AS with_values,
+     format('SELECT * FROM orders_v WHERE %s', with_values) AS query;
+
 -- Conditions with columns of other tables search the indexes, too. All return the same rows as without the setting,
 -- also the max uuid, which is at infinity, and for times that do not fit into timestamptz.
 CREATE DOMAIN period AS tstzrange;
@@ -214,6 +243,14 @@ EXECUTE listed ('{}');
 EXECUTE listed (NULL);
 DEALLOCATE listed;
 RESET plan_cache_mode;
+
+-- A list is searched in the order of the query.
+SELECT plan('SELECT created_at FROM orders_v WHERE created_at IN (''2026-11-01 00:20'', ''2026-11-01 00:10'')
+             ORDER BY created_at DESC LIMIT 2') ~ 'Sort' AS sorts;
+SELECT created_at FROM orders_v
+WHERE created_at IN ('2026-11-01 00:20', '2026-11-01 00:10', '2026-11-01 00:15') ORDER BY created_at DESC LIMIT 2;
+SELECT created_at FROM orders_v
+WHERE created_at IN ('2026-11-01 00:20', '2026-11-01 00:10', '2026-11-01 00:15') ORDER BY created_at;
 
 -- A row under a cursor on a list can be updated.
 CREATE FUNCTION delete_under_cursor() RETURNS bool LANGUAGE plpgsql AS $$
@@ -388,6 +425,10 @@ SELECT count(*) FROM (SELECT created_at, count(*) FROM months_v GROUP BY 1 ORDER
 EXPLAIN (COSTS OFF) SELECT id, now() FROM months_v ORDER BY created_at, id LIMIT 3;
 EXPLAIN (COSTS OFF) SELECT * FROM months_v ORDER BY created_at, n LIMIT 3;
 SELECT n FROM months_v WHERE n = 5 ORDER BY n;
+-- A short list leaves out partitions while the query is planned.
+EXPLAIN (COSTS OFF) SELECT * FROM months_v WHERE created_at IN ('2026-11-20', '2026-11-21') AND n > 0;
+SELECT plan('SELECT FROM months_v WHERE created_at IN (''2026-11-20'', ''2026-11-21'', ''2026-11-22'')')
+       LIKE '%unnest%' AS joins;
 -- One partition is left, which has no index in this order.
 SELECT n FROM months_v WHERE (created_at, n) <= ('2026-11-20', 200) ORDER BY created_at DESC NULLS LAST LIMIT 2;
 -- The planner frees paths of the table here, which AddressSanitizer sees if they are read.
@@ -586,12 +627,54 @@ EXECUTE page (-9223372036854775808, 2147483647);
 EXECUTE page (9223372036854775807, 0);
 RESET plan_cache_mode;
 
+-- comb_timestamp(id, 'v7') is the time in tables that were switched from random keys. What follows from a condition
+-- searches the indexes of id, and an index of the keys of version 7 alone is in the order of the time.
+CREATE TABLE switched (id uuid PRIMARY KEY, n int);
+INSERT INTO switched SELECT md5(n::text)::uuid, n % 10 FROM generate_series(1, 20000) AS n;
+INSERT INTO switched
+SELECT comb_uuid_v7(timestamptz '2026-11-01' + n * interval '1 min'), n % 10 FROM generate_series(1, 5000) AS n;
+-- In one millisecond with a key of version 7.
+INSERT INTO switched SELECT overlay(comb_uuid_v7('2026-11-01 00:10')::text PLACING to_hex(v) FROM 15)::uuid, -1
+FROM generate_series(0, 15) AS v;
+CREATE INDEX ON switched (n, id);
+CREATE VIEW switched_v AS SELECT *, comb_timestamp(id, 'v7') AS created_at FROM switched;
+VACUUM ANALYZE switched;
+EXPLAIN (COSTS OFF)
+SELECT * FROM switched_v WHERE n = 5 AND created_at >= '2026-11-02' AND created_at < '2026-11-02 01:00';
+CREATE INDEX switched_new ON switched (id) WHERE comb_timestamp(id, 'v7') IS NOT NULL;
+ANALYZE switched;
+EXPLAIN (COSTS OFF) SELECT * FROM switched_v WHERE created_at >= '2026-11-04 10:00' ORDER BY created_at DESC LIMIT 5;
+EXPLAIN (COSTS OFF)
+SELECT * FROM switched_v WHERE (created_at, id) < ('2026-11-02', '019a9e8f-9000-7000-8000-000000000000')
+ORDER BY created_at DESC, id DESC LIMIT 5;
+EXPLAIN (COSTS OFF) SELECT * FROM switched_v WHERE created_at IS NOT NULL ORDER BY created_at LIMIT 5;
+-- An index of all keys is not in this order, because NULL is among the times.
+SELECT plan(query) ~ 'Sort' AS sorts, result_of(query) = result_without(query) AS same
+FROM unnest(ARRAY['SELECT created_at FROM switched_v ORDER BY created_at LIMIT 300',
+                  'SELECT created_at FROM switched_v WHERE created_at < ''2026-11-02'' OR n = 1
+                   ORDER BY created_at LIMIT 300']) AS query;
+SELECT condition, plan(query) ~ 'Index Cond: .*id ' AS by_index,
+       rows_of(query) AS rows, rows_of(query) - rows_without(query) AS difference
+FROM unnest(ARRAY['created_at < ''2026-11-01 00:11''', 'created_at <= ''2026-11-01 00:10''',
+                  'created_at = ''2026-11-01 00:10''', 'created_at > ''2026-11-04 10:00''',
+                  'created_at = (SELECT max(created_at) FROM switched_v)',
+                  'created_at >= date ''2026-11-04'' AND created_at < timestamp ''2026-11-04 01:00''',
+                  'created_at IN (''2026-11-01 00:10'', ''2026-11-01 00:20'', ''2026-11-02'')',
+                  'created_at < ''2026-11-01 00:10''
+                   OR (created_at = ''2026-11-01 00:10'' AND id < comb_boundary(now()))',
+                  'NOT (created_at >= ''2026-11-01 00:10'')',
+                  'NOT (created_at, id) > (''2026-11-01 00:10'', ''f0000000-0000-0000-0000-000000000000'')',
+                  '(created_at < ''2026-11-01 00:11'') IS UNKNOWN', 'created_at IS NULL AND id < comb_boundary(now())',
+                  'created_at IN (SELECT at FROM (VALUES (now()), (''2026-11-01 00:10''), (NULL)) AS v (at))',
+                  'comb_timestamp(id, ''v6'') < ''2026-11-01 00:11''']) AS condition,
+     format('SELECT * FROM switched_v WHERE %s', condition) AS query;
+
 -- Without the setting, conditions and orders stay as they are.
 SET comb.enable_planner = off;
 EXPLAIN (COSTS OFF) SELECT * FROM orders_v WHERE created_at >= '2026-11-02' ORDER BY created_at LIMIT 1;
 RESET comb.enable_planner;
 
-DROP TABLE orders, kinds, months, numbered, generated, generated_parts, few, by_key, by_time, forms CASCADE;
+DROP TABLE orders, kinds, months, numbered, switched, generated, generated_parts, few, by_key, by_time, forms CASCADE;
 DROP FUNCTION plan, rows_of, rows_without, result_of, result_without;
 DROP SCHEMA ids;
 DROP ROLE regress_reader;

@@ -233,6 +233,35 @@ SELECT expected_rows('SELECT * FROM mixed
                       WHERE id >= timestamptz ''2026-01-30 23:50'' AND id < timestamptz ''2026-01-31'''
                     ) < 50 AS fewer_than_50_rows;
 
+-- The time of version 7 alone. An index of these ids is expected to return as many rows.
+CREATE TABLE switched (id uuid);
+INSERT INTO switched SELECT comb_uuid_v7(created_at) FROM estimated;
+INSERT INTO switched SELECT gen_random_uuid() FROM generate_series(1, 216000);
+CREATE INDEX ON switched (id) WHERE comb_timestamp(id, 'v7') IS NOT NULL;
+VACUUM ANALYZE switched;
+CREATE FUNCTION rows_in_index(query text) RETURNS float8 LANGUAGE plpgsql AS $$
+DECLARE
+  plan json;
+BEGIN
+  EXECUTE 'EXPLAIN (FORMAT JSON) ' || query INTO plan;
+  RETURN plan #>> '{0,Plan,Plans,0,Plan Rows}';
+END $$;
+SET enable_seqscan = off; SET enable_indexscan = off; SET enable_indexonlyscan = off;
+SELECT size, bool_and(is_near(expected_rows(query), extract(epoch FROM size)::float8 / 12)) AS near,
+       bool_and(is_near(rows_in_index(query), extract(epoch FROM size)::float8 / 12)) AS in_index
+FROM unnest('{1 hour,1 day,7 days}'::interval[]) AS size,
+     generate_series(timestamptz '2026-01-03', '2026-01-22', '51 hours 37 minutes') AS first,
+     format('SELECT * FROM switched WHERE comb_timestamp(id, ''v7'') >= %L AND comb_timestamp(id, ''v7'') < %L',
+            first, first + size) AS query
+GROUP BY size ORDER BY size;
+RESET enable_seqscan; RESET enable_indexscan; RESET enable_indexonlyscan;
+DROP FUNCTION rows_in_index;
+SELECT query, expected_rows(query) BETWEEN 0.9 * 216000 AND 1.1 * 216000 AS near
+FROM (VALUES ('SELECT * FROM switched WHERE comb_timestamp(id, ''v7'') IS NOT NULL'),
+             ('SELECT * FROM switched WHERE comb_timestamp(id, ''v7'') IS NULL'),
+             ('SELECT DISTINCT comb_timestamp(id, ''v7'') FROM switched')
+     ) AS q (query);
+
 -- Hot ids.
 CREATE TABLE hot (id uuid PRIMARY KEY);
 INSERT INTO hot SELECT hot_uuid(n % 7, created_at) FROM estimated;
@@ -374,7 +403,7 @@ SELECT expected_rows('SELECT FROM (TABLE emptied UNION ALL TABLE emptied) AS e
 FROM generate_series(1, 3);
 
 DROP VIEW plain, barrier;
-DROP TABLE estimated, forms, kinds, parted, child, parent, referring, logged, mixed, hot, payments, emptied;
+DROP TABLE estimated, forms, kinds, parted, child, parent, referring, logged, mixed, switched, hot, payments, emptied;
 DROP DOMAIN order_id;
 DROP ROLE estimates_reader;
 DROP FUNCTION with_range, expected_rows, actual_rows, is_near, is_as_timestamp, rows_of_scan, plan_of, nodes_of;

@@ -176,5 +176,33 @@ is(calls("LOAD 'comb'", $next_to_id),
 my $next_to_time = q{id > '01900000-0000-7000-8000-000000000000' AND comb_timestamp(id) < slow_time()};
 is(calls('', $next_to_time), 2, 'it calls one next to the time of an id once more');
 
+# Foreign tables: which conditions on the time, and orders by it, another server is sent.
+SKIP:
+{
+	skip 'no postgres_fdw for this server', 6 unless -e "$pkglibdir/postgres_fdw.so";
+	my $address = sprintf "host '%s', port '%s', dbname 'postgres'", $node->host, $node->port;
+	$node->safe_psql('postgres', qq{
+		CREATE EXTENSION postgres_fdw;
+		CREATE SERVER unaware FOREIGN DATA WRAPPER postgres_fdw OPTIONS ($address);
+		CREATE SERVER aware FOREIGN DATA WRAPPER postgres_fdw OPTIONS ($address, extensions 'comb');
+		CREATE FOREIGN TABLE on_unaware (id uuid, n int) SERVER unaware OPTIONS (table_name 'events');
+		CREATE FOREIGN TABLE on_aware (id uuid, n int) SERVER aware OPTIONS (table_name 'events');
+		CREATE USER MAPPING FOR CURRENT_USER SERVER unaware;
+		CREATE USER MAPPING FOR CURRENT_USER SERVER aware});
+	my $time = 'comb_timestamp(id)';
+	for my $sent (
+		[ 'unaware', "WHERE $time >= '2026-11-20'", qr/WHERE .*id >= '/, 'a condition with a constant' ],
+		[ 'unaware', "WHERE $time IN ('2026-11-20', '2026-11-21', '2026-11-22')", qr/WHERE .*id >= '.* OR /, 'a list' ],
+		[ 'unaware', "WHERE $time >= (SELECT timestamptz '2026-11-20')", qr/events$/m, 'no condition with a parameter' ],
+		[ 'unaware', "ORDER BY $time LIMIT 3", qr/events$/m, 'no order' ],
+		[ 'aware', "WHERE $time >= (SELECT timestamptz '2026-11-20')", qr/WHERE .*boundary\(\$1/, 'a parameter' ],
+		[ 'aware', "ORDER BY $time LIMIT 3", qr/ORDER BY .*comb_timestamp\(id\)/, 'an order' ])
+	{
+		my ($server, $clause, $remote, $what) = @$sent;
+		like($node->safe_psql('postgres', "EXPLAIN (VERBOSE, COSTS OFF) SELECT * FROM on_$server $clause"),
+			qr/Remote SQL: .*$remote/, "$what is sent to another server, $server of comb");
+	}
+}
+
 $node->stop;
 done_testing();

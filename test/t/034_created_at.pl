@@ -9,6 +9,7 @@
 use strict;
 use warnings;
 use Comb;
+use POSIX qw(strftime);
 use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(time);
@@ -36,6 +37,12 @@ my @edges = ('-infinity', 'infinity', '1969-12-31', '1970-01-01Z', '10889-08-02 
 
 sub edge { return one_of('NULL', map { "'$_'" } @edges) . '::timestamptz' }
 
+# The text of a time, which is often that of a row.
+sub time_text
+{
+	return strftime('%F %TZ', gmtime 1_793_491_200 + 7 * number(40_000));
+}
+
 # A constant time: of a row or next to one, at the ends of the range of ids, or beyond.
 sub time_constant
 {
@@ -50,13 +57,14 @@ sub time_constant
 # A parameter, whose value a generic plan does not know. parameters_of() replaces it.
 sub parameter { return "{$_[0]: $_[1]}" }
 
-# Replaces three parameters of a query with their numbers, and others with their values. Returns the query, and the type
-# and the value of each of the three.
+# Replaces three parameters of a query with their numbers, and others with their values. Those of one value are the same
+# parameter. Returns the query, and the type and the value of each of the three.
 sub parameters_of
 {
 	my ($query) = @_;
-	my @parameters;
-	$query =~ s{\{([\w\[\]]+): ([^\}]*)\}}{ @parameters < 3 ? '$' . push(@parameters, [ $1, $2 ]) : $2 }ge;
+	my (@parameters, %known);
+	$query =~ s{\{(([\w\[\]]+): ([^\}]*))\}}
+	  { $known{$1} //= @parameters < 3 ? '$' . push(@parameters, [ $2, $3 ]) : $3 }ge;
 	return ($query, @parameters);
 }
 
@@ -106,6 +114,16 @@ sub range
 	return chance(0.2) ? "(SELECT $range)" : chance(0.2) ? parameter('tstzrange', $range) : $range;
 }
 
+# The condition of a page after a time and an id, as libraries write it.
+sub page
+{
+	my ($table, $at) = @_;
+	my $op = one_of('<', '>');
+	my $before = "$table.{T} $op $at";
+	my $same = "$table.{T} = $at AND $table.id $op" . one_of('', '', '=') . ' ' . id_constant();
+	return one_of("($before OR ($same))", "(($same) OR $before)");
+}
+
 # A condition on the columns of a table.
 sub condition
 {
@@ -131,6 +149,8 @@ sub condition
 		"$column " . one_of('IN', 'IN', 'NOT IN') . ' (' . join(', ', $at, map { time_constant() } 1 .. number(8)) . ')',
 		"$column " . one_of('=', '=', '=', $op) . one_of(' ANY (', ' ANY (', ' ALL (') . array() . ')',
 		"($column, $table.id) " . one_of('<', '<=', '>', '>=') . " ($at, " . id_constant() . ')',
+		page($table, $at),
+		page($table, $at),
 		"$column IS " . one_of('NULL', 'NOT NULL'),
 		"CASE WHEN $column $op $at THEN true ELSE $table.n < 200 END",
 		"date_trunc('minute', $column) $op $at",
@@ -165,8 +185,8 @@ sub join_condition
 }
 
 # The shapes of queries. {T} is the column, <table a> a table or view, <writable a> a table that can be changed, <a 2> a
-# condition on it with two levels of AND, OR and NOT, <a to b> one that joins it, <at> a constant time, and
-# [one|another] is one of both.
+# condition on it with two levels of AND, OR and NOT, <a to b> one that joins it, <page a> that of a page, <at> a
+# constant time, <plain> the text of one, and [one|another] is one of both.
 my @shapes = split /^--\n/m, <<'SQL';
 SELECT count(*), sum(a.n), sum(m.n) FROM moments AS m [JOIN|LEFT JOIN|RIGHT JOIN] <table a> ON <a to m>
 WHERE [<a 1>|true]
@@ -206,6 +226,15 @@ ORDER BY a.{T} [DESC|], a.id [DESC|] LIMIT 20
 SELECT a.{T}, a.id, [1|random() < 2|(SELECT count(*) FROM moments AS m WHERE m.at < a.{T})]
 FROM [ranges|partitioned] AS a
 WHERE [true|<a 1>] ORDER BY a.{T} [DESC|], [a.id|a.id DESC|a.id, a.n|a.n, a.id] LIMIT [3|100]
+--
+SELECT a.{T}, a.id FROM <table a> WHERE <page a> AND [<a 1>|true|a.tenant = 1] ORDER BY a.{T} [DESC|], a.id [DESC|]
+LIMIT [5|50]
+--
+SELECT a.{T}, count(*), sum(a.n) FROM <table a> WHERE a.{T} IN (<at>, <at>, <at>[|, <at>, <at>, <at>])
+AND [true|a.tenant IN (1, 2)] GROUP BY a.{T} ORDER BY a.{T} [DESC|] LIMIT [3|20]
+--
+SELECT a.{T} FROM <table a> WHERE a.{T} = ANY ('{<plain>,<plain>,<plain>[|,<plain>,<plain>]}')
+AND [true|a.tenant IN (1, 2)|<a 1>] ORDER BY a.{T} [DESC|] LIMIT [3|20]
 --
 SELECT min(a.{T}), max(a.{T}) FROM <table a> WHERE [<a 1>|true]
 --
@@ -282,7 +311,7 @@ BEGIN FOR row IN c LOOP UPDATE plain_table SET tenant = 100 WHERE CURRENT OF c; 
 SELECT count(*), sum(n) FROM plain_table WHERE tenant = 100
 SQL
 
-my @writable = qw(plain partitioned ranges parent in_domain generated generated_parts);
+my @writable = qw(plain partitioned ranges parent in_domain generated generated_parts mixed mixed_parts);
 my @tables = (@writable, qw(with_key barrier protected));
 
 # A random query of a random shape.
@@ -294,6 +323,8 @@ sub query
 	$query =~ s/<table (\w)>/one_of(@tables) . " AS $1"/ge;
 	$query =~ s/<writable (\w)>/one_of(@writable) . " AS $1"/ge;
 	$query =~ s/<at>/time_constant()/ge;
+	$query =~ s/<plain>/time_text()/ge;
+	$query =~ s/<page (\w)>/page($1, fixed_time())/ge;
 	$query =~ s/<(\w) to (\w)>/join_condition($1, $2)/ge;
 	$query =~ s/<(\w) (\d)>/condition($1, $2)/ge;
 	return $query;

@@ -1,8 +1,9 @@
 -- The tables and views of test/t/034_created_at.pl. Each view has the column created_at, the time of its id, and the
 -- column stored, the same time.
 
--- Ids of all versions. Many share a millisecond. Some are at the ends of the range of ids, and some are NULL. The max
--- uuid is left out, because it is after infinity where the planner does not know the other time (doc/reference.md).
+-- Ids of all versions. Many share a millisecond. Some are boundaries, some are at the ends of the range of ids, and
+-- some are NULL. The max uuid is left out, because it is after infinity where the planner does not know the other time
+-- (doc/reference.md).
 CREATE FUNCTION random_id() RETURNS uuid LANGUAGE sql VOLATILE AS $$
   SELECT CASE WHEN random() < 0.02 THEN NULL
               WHEN random() < 0.02 THEN
@@ -10,7 +11,9 @@ CREATE FUNCTION random_id() RETURNS uuid LANGUAGE sql VOLATILE AS $$
                        '00000000-0001-0000-0000-000000000000', 'ffffffff-ffff-0000-0000-000000000000',
                        'ffffffff-ffff-ffff-ffff-fffffffffffe'])[1 + floor(random() * 5)]::uuid
               ELSE (left(replace(comb_boundary(timestamptz '2026-11-01Z' + floor(random() * 40000) * interval '7 s')
-                                   ::text, '-', ''), 12) || left(md5(random()::text), 20))::uuid END $$;
+                                   ::text, '-', ''), 12)
+                    || CASE WHEN random() < 0.1 THEN repeat('0', 20) ELSE left(md5(random()::text), 20) END)::uuid
+         END $$;
 
 CREATE TABLE plain_table (id uuid, tenant int, n int, stored timestamptz(3));
 INSERT INTO plain_table SELECT random_id(), n % 10, n FROM generate_series(1, 400) AS n;
@@ -92,6 +95,28 @@ SELECT coalesce(random_id(), comb_boundary('2026-11-01 12:00Z')), n % 10, n FROM
 CREATE INDEX ON generated_parts (id);
 CREATE INDEX ON g2 (created_at);
 
+-- Here, created_at is the time of version 7 alone, as in tables that were switched from random keys.
+CREATE FUNCTION mixed_id() RETURNS uuid LANGUAGE sql VOLATILE AS $$
+  SELECT CASE WHEN random() < 0.3 THEN gen_random_uuid()
+              WHEN random() < 0.2 THEN id
+              ELSE overlay(overlay(id::text PLACING '7' FROM 15) PLACING '8' FROM 20)::uuid END
+  FROM coalesce(random_id(), gen_random_uuid()) AS id $$;
+CREATE TABLE mixed_table (LIKE plain_table);
+INSERT INTO mixed_table SELECT mixed_id(), n % 10, n FROM generate_series(1, 400) AS n;
+CREATE INDEX ON mixed_table (id);
+CREATE INDEX ON mixed_table (tenant, id);
+CREATE INDEX ON mixed_table (id) WHERE comb_timestamp(id, 'v7') IS NOT NULL;
+CREATE INDEX ON mixed_table (tenant, id DESC) WHERE comb_timestamp(id, 'v7') >= '2026-11-02Z';
+CREATE INDEX ON mixed_table USING brin (id);
+CREATE TABLE mixed_parts_table (LIKE plain_table) PARTITION BY RANGE (id);
+CREATE TABLE m1 PARTITION OF mixed_parts_table FOR VALUES FROM (MINVALUE) TO ('01a19c21-7200-9000-8000-000000000000');
+CREATE TABLE m2 PARTITION OF mixed_parts_table FOR VALUES FROM ('01a19c21-7200-9000-8000-000000000000') TO (MAXVALUE);
+INSERT INTO mixed_parts_table SELECT mixed_id(), n % 10, n FROM generate_series(1, 400) AS n;
+CREATE INDEX ON mixed_parts_table (id);
+CREATE INDEX ON mixed_parts_table (id) WHERE comb_timestamp(id, 'v7') IS NOT NULL;
+
+UPDATE mixed_table SET stored = comb_timestamp(id, 'v7');
+UPDATE mixed_parts_table SET stored = comb_timestamp(id, 'v7');
 UPDATE generated SET stored = comb_timestamp(id);
 UPDATE generated_parts SET stored = comb_timestamp(id);
 UPDATE plain_table SET stored = comb_timestamp(id);
@@ -105,6 +130,8 @@ CREATE VIEW plain AS SELECT *, comb_timestamp(id) AS created_at FROM plain_table
 CREATE VIEW partitioned AS SELECT *, comb_timestamp(id) AS created_at FROM partitioned_table;
 CREATE VIEW ranges AS SELECT *, comb_timestamp(id) AS created_at FROM ranges_table;
 CREATE VIEW parent AS SELECT *, comb_timestamp(id) AS created_at FROM parent_table;
+CREATE VIEW mixed AS SELECT *, comb_timestamp(id, 'v7') AS created_at FROM mixed_table;
+CREATE VIEW mixed_parts AS SELECT *, comb_timestamp(id, 'v7') AS created_at FROM mixed_parts_table;
 CREATE VIEW in_domain AS SELECT id::uuid, tenant, n, stored, comb_timestamp(id) AS created_at FROM in_domain_table;
 CREATE VIEW with_key AS SELECT *, comb_timestamp(id) AS created_at FROM with_key_table;
 CREATE VIEW barrier WITH (security_barrier) AS

@@ -6,6 +6,7 @@
 #pragma GCC visibility push(default)
 extern "C" {
 Datum comb_timestamp(PG_FUNCTION_ARGS);
+Datum comb_timestamp_layout(PG_FUNCTION_ARGS);
 Datum comb_boundary(PG_FUNCTION_ARGS);
 Datum comb_boundary_after(PG_FUNCTION_ARGS);
 Datum comb_lower_boundary(PG_FUNCTION_ARGS);

@@ -21,6 +21,7 @@
 #include "time_calls.hpp"
 #include "time_conditions.hpp"
 #include "time_indexes.hpp"
+#include "time_lists.hpp"
 #include "time_partitions.hpp"
 #include "time_statistics.hpp"
 
@@ -86,6 +87,7 @@ void add_paths(PlannerInfo* root, RelOptInfo* rel, Index number, RangeTblEntry* 
   foreach (cell, ordered_paths(root, rel)) add_path(rel, as<Path>(lfirst(cell)));
   prune_by_columns(root, rel);
   ignore_implied(rel);
+  order_list(root, rel, entry);
 }
 
 // The planner makes the paths of a partitioned table anew, to compute the SELECT list below the merge.

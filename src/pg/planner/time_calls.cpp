@@ -4,6 +4,7 @@
 // id >= comb_boundary(at), and each of the other comparisons has such a pair.
 #include "time_calls.hpp"
 
+#include <cstring>
 #include <limits>
 
 #include "comb/boundary.hpp"
@@ -34,13 +35,13 @@ std::int64_t time_of(const uuid& id) {
 constexpr std::int64_t last_time = std::numeric_limits<std::int64_t>::max();  // also infinity
 static_assert(last_time == DT_NOEND);
 
+constexpr boundary at_time = {"comb_boundary", ::comb_boundary, of_time<comb::comb_boundary>, false};
+constexpr boundary after_time = {"comb_boundary_after", ::comb_boundary_after, of_time<comb::comb_boundary_after>,
+                                 false};
+
 constexpr reader readers[] = {
-    {::comb_timestamp,
-     TIMESTAMPTZOID,
-     time_order,
-     time_of<comb::comb_timestamp>,
-     {"comb_boundary", ::comb_boundary, of_time<comb::comb_boundary>, false},
-     {"comb_boundary_after", ::comb_boundary_after, of_time<comb::comb_boundary_after>, false},
+    {::comb_timestamp, TIMESTAMPTZOID, time_order, time_of<comb::comb_timestamp>, at_time, after_time, true, false},
+    {::comb_timestamp_layout, TIMESTAMPTZOID, time_order, time_of<comb::comb_timestamp>, at_time, after_time, false,
      true},
     {::hot_timestamp,
      TIMESTAMPTZOID,
@@ -48,6 +49,7 @@ constexpr reader readers[] = {
      time_of<comb::hot_timestamp>,
      {"hot_boundary", ::hot_boundary, of_time<comb::hot_boundary>, false},
      {},
+     false,
      false},
     {::comb_stamp,
      INT8OID,
@@ -56,6 +58,7 @@ constexpr reader readers[] = {
      {"comb_stamp_boundary", ::comb_stamp_boundary, comb::comb_stamp_boundary, false},
      {"comb_stamp_boundary", ::comb_stamp_boundary, [](std::int64_t at) { return comb::comb_stamp_boundary(at + 1); },
       true},
+     false,
      false},
 };
 constexpr boundary lower = {"comb_lower_boundary", ::comb_lower_boundary, nullptr, false};
@@ -108,18 +111,30 @@ Var* id_column(void* node) {
   return IsA(column, Var) && column->varlevelsup == 0 && column->varattno > 0 ? column : nullptr;
 }
 
+namespace {
+
+bool is_v7(void* layout) {
+  const auto* name = as<Const>(layout);
+  return IsA(name, Const) && name->consttype == TEXTOID && !name->constisnull &&
+         VARSIZE_ANY_EXHDR(DatumGetPointer(name->constvalue)) == 2 &&
+         std::memcmp(VARDATA_ANY(DatumGetPointer(name->constvalue)), "v7", 2) == 0;
+}
+
+}  // namespace
+
 time_call read_call(void* node) {
   node = strip_placeholders(node);
   if (!IsA(node, FuncExpr)) return {};
   const auto* function = as<FuncExpr>(node);
+  const int arguments = list_length(function->args);
   // What is cheap to see comes first, because this runs for every condition of every query.
   if ((function->funcresulttype != TIMESTAMPTZOID && function->funcresulttype != INT8OID) ||
-      list_length(function->args) != 1)
+      (arguments != 1 && (arguments != 2 || !is_v7(lsecond(function->args)))))
     return {};
   Node* id = strip_placeholders(linitial(function->args));
   const PGFunction code = id_column(id) != nullptr ? code_of(function->funcid) : nullptr;
   for (const reader& each : readers)
-    if (code == each.code) return {&each, function->funcid, id};
+    if (code == each.code && each.only_v7 == (arguments == 2)) return {&each, function->funcid, id};
   return {};
 }
 

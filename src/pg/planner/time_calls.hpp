@@ -1,5 +1,6 @@
 // Calls of comb_timestamp(), hot_timestamp() and comb_stamp() on a column, and what conditions on them say of the ids.
-// The numbers of comb_stamp() are called times here, too.
+// The numbers of comb_stamp() are called times here, too. comb_timestamp(id, 'v7') is a call that is NULL for ids of
+// other versions.
 #pragma once
 
 #include <cstdint>
@@ -26,6 +27,7 @@ struct reader {
   boundary at;
   boundary after;  // without a name if there is none
   bool has_range;  // whether there are boundaries of a tstzrange
+  bool only_v7;    // whether the time is NULL for ids of other versions, of which there can be any in between
 };
 
 // The C code of a function that has comb_boundary_support() as its support function, or null. The functions of comb are

@@ -18,14 +18,17 @@ namespace {
 // predicate. So a table that has one keeps its conditions. An index of a partition alone does not count: its predicate
 // is replaced like the conditions.
 
+// Conditions on the time of version 7 alone stay as they are in any case.
+bool is_replaced(const time_call& time) { return time.callee != nullptr && !time.callee->only_v7; }
+
 bool contains_call(Node* node, void*) {
-  return node != nullptr && (read_call(node).callee != nullptr || visit_parts(node, contains_call));
+  return node != nullptr && (is_replaced(read_call(node)) || visit_parts(node, contains_call));
 }
 
 bool one_is_call(List* expressions) {
   ListCell* cell;
   foreach (cell, expressions)
-    if (read_call(lfirst(cell)).callee != nullptr) return true;
+    if (is_replaced(read_call(lfirst(cell)))) return true;
   return false;
 }
 
@@ -70,7 +73,7 @@ bool may_replace(replacing& tables, Node* id) {
 // The time in a condition that can be replaced, or none. Children of a table can generate a column in other ways.
 time_call read_replaceable(replacing& tables, void* node) {
   const time_call time = read_time(tables.root, node);
-  if (time.callee == nullptr || !may_replace(tables, time.id) ||
+  if (!is_replaced(time) || !may_replace(tables, time.id) ||
       (IsA(strip_placeholders(node), Var) && tables.root->simple_rte_array[id_column(time.id)->varno]->inh))
     return {};
   return time;
@@ -87,9 +90,9 @@ List* for_range(const replacing& tables, OpExpr* condition, const time_call& tim
   return on_id == NIL ? NIL : lappend(on_id, condition);
 }
 
-// Notes the times in a comparison that stays as it is.
+// Notes the times in a comparison or NULL test that stays as it is.
 void note_times(replacing& tables, Node* condition) {
-  Oid op;
+  Oid op = InvalidOid;
   List* operands;
   if (IsA(condition, OpExpr)) {
     op = as<OpExpr>(condition)->opno;
@@ -97,13 +100,15 @@ void note_times(replacing& tables, Node* condition) {
   } else if (IsA(condition, RowCompareExpr)) {
     op = linitial_oid(as<RowCompareExpr>(condition)->opnos);
     operands = list_make1(linitial(as<RowCompareExpr>(condition)->largs));
+  } else if (IsA(condition, NullTest)) {
+    operands = list_make1(as<NullTest>(condition)->arg);
   } else {
     return;
   }
   ListCell* cell;
   foreach (cell, operands) {
     auto* operand = as<Node>(lfirst(cell));
-    if (may_be_call(tables.root, operand) && compares_times(op))
+    if (may_be_call(tables.root, operand) && (op == InvalidOid || compares_times(op)))
       tables.times = list_append_unique(tables.times, copyObjectImpl(operand));
   }
 }
@@ -133,13 +138,32 @@ List* for_comparison(replacing& tables, OpExpr* condition) {
   return lappend(on_id, condition);
 }
 
+// An operator of a family, for the same types as another one.
+Oid with_strategy(Oid op, Oid family, int strategy) {
+  Oid left, right;
+  op_input_types(op, &left, &right);
+  return get_opfamily_member(family, left, right, static_cast<int16>(strategy));
+}
+
 // (call, id) < (at, last), the condition of a page in keyset pagination. Of other rows, the first members may be equal,
 // so call <= at follows from the condition, and is added to it.
 List* for_rows(replacing& tables, RowCompareExpr* rows) {
-  const time_call time = read_replaceable(tables, linitial(rows->largs));
+  time_call time = read_time(tables.root, linitial(rows->largs));
   if (time.callee == nullptr) return NIL;
   const int strategy = get_op_opfamily_strategy(linitial_oid(rows->opnos), time.callee->order);
   auto* at = as<Node>(linitial(rows->rargs));
+  if (time.callee->only_v7) {
+    // From this, and not from the comparison of rows, the planner concludes that the time is not NULL.
+    const Oid op = with_strategy(linitial_oid(rows->opnos), time.callee->order, or_equal(strategy));
+    if (!OidIsValid(op)) return NIL;
+    Expr* first = make_opclause(op, BOOLOID, false, as<Expr>(copyObjectImpl(linitial(rows->largs))),
+                                as<Expr>(copyObjectImpl(at)), InvalidOid, InvalidOid);
+    set_opfuncid(as<OpExpr>(first));
+    note_times(tables, as<Node>(first));
+    return list_make2(first, rows);
+  }
+  time = read_replaceable(tables, linitial(rows->largs));
+  if (time.callee == nullptr) return NIL;
   if (list_length(rows->largs) == 2 && equal(time.id, lsecond(rows->largs)) && IsA(at, Const) &&
       IsA(lsecond(rows->rargs), Const)) {
     List* on_id = compared_with_row(time, strategy, as<Const>(at), as<Const>(lsecond(rows->rargs)));
@@ -149,11 +173,44 @@ List* for_rows(replacing& tables, RowCompareExpr* rows) {
   return on_id == NIL ? NIL : lappend(on_id, rows);
 }
 
+// call < at OR call = at AND id < last, as libraries write the condition of a page, is (call, id) < (at, last). Returns
+// null for other alternatives.
+Node* as_row(const replacing& tables, const List* alternatives) {
+  if (list_length(alternatives) != 2) return nullptr;
+  const bool is_last = is_andclause(linitial(alternatives));
+  const auto* before = as<OpExpr>(list_nth(alternatives, is_last ? 1 : 0));
+  const auto* both = as<BoolExpr>(list_nth(alternatives, is_last ? 0 : 1));
+  if (!IsA(before, OpExpr) || !is_andclause(both) || list_length(both->args) != 2) return nullptr;
+  const auto *same = as<OpExpr>(linitial(both->args)), *page = as<OpExpr>(lsecond(both->args));
+  auto* call = as<Node>(linitial(before->args));
+  const time_call time = read_time(tables.root, call);
+  if (time.callee == nullptr || time.callee->after.name == nullptr || !IsA(same, OpExpr) || !IsA(page, OpExpr) ||
+      get_op_opfamily_strategy(same->opno, time.callee->order) != BTEqualStrategyNumber ||
+      !equal(before->args, same->args) || !equal(linitial(page->args), time.id) ||
+      contain_volatile_functions(as<Node>(lsecond(same->args))))
+    return nullptr;
+  const int strategy = get_op_opfamily_strategy(page->opno, id_order);
+  const int strict = get_op_opfamily_strategy(before->opno, time.callee->order);
+  if ((strict != BTLessStrategyNumber && strict != BTGreaterStrategyNumber) || or_equal(strategy) != or_equal(strict))
+    return nullptr;
+  auto* rows = makeNode(RowCompareExpr);
+  set_strategy(rows, strategy);
+  rows->opnos = list_make2_oid(with_strategy(before->opno, time.callee->order, strategy), page->opno);
+  rows->opfamilies = list_make2_oid(time.callee->order, id_order);
+  rows->inputcollids = list_make2_oid(InvalidOid, InvalidOid);
+  rows->largs = list_make2(call, linitial(page->args));
+  rows->rargs = list_make2(lsecond(before->args), lsecond(page->args));
+  return as<Node>(rows);
+}
+
 // call = ANY (times). Returns the call, which is none for other conditions.
 time_call read_list(replacing& tables, Node* condition) {
   if (!IsA(condition, ScalarArrayOpExpr)) return {};
   const auto* any = as<ScalarArrayOpExpr>(condition);
-  const time_call time = read_replaceable(tables, linitial(any->args));
+  time_call time = read_time(tables.root, linitial(any->args));
+  if (time.callee == nullptr || tables.root->simple_rte_array[id_column(time.id)->varno]->rtekind != RTE_RELATION)
+    return {};
+  if (is_replaced(time)) time = read_replaceable(tables, linitial(any->args));
   if (time.callee == nullptr || !any->useOr ||
       get_op_opfamily_strategy(any->opno, time.callee->order) != BTEqualStrategyNumber)
     return {};
@@ -194,6 +251,7 @@ List* replace_each(replacing& tables, List* conditions, BoolExprType joined_by) 
   foreach (cell, conditions) {
     auto* condition = as<Node>(lfirst(cell));
     List* by = NIL;
+    if (Node* row = is_orclause(condition) ? as_row(tables, as<BoolExpr>(condition)->args) : nullptr) condition = row;
     if (IsA(condition, BoolExpr)) {
       auto* parts = as<BoolExpr>(condition);
       parts->args = replace_each(tables, parts->args, parts->boolop);
@@ -230,7 +288,7 @@ void join_with_lists(replacing& tables, FromExpr* from) {
   foreach (cell, castNode(List, from->quals)) {
     auto* any = as<ScalarArrayOpExpr>(lfirst(cell));
     const time_call time = read_list(tables, as<Node>(any));
-    if (time.callee != nullptr && join_with_times(tables.root, from, tables.planned, id_column(time.id)->varno, any))
+    if (time.callee != nullptr && join_with_times(tables.root, from, tables.planned, time, any))
       tables.times = list_append_unique(tables.times, copyObjectImpl(linitial(any->args)));
     else
       kept = lappend(kept, any);

@@ -21,7 +21,11 @@ struct index_by_time {
   IndexOptInfo* real;
   time_call time;
   int position;    // of the time in the copy, and of the id in the real index
-  List** implied;  // what is known of conditions on the time, for all indexes of its id
+  Node* has_time;  // that the time is not NULL, if only the index's predicate says so, or null
+  List** implied;  // what is known of conditions on the time, for all indexes of its id with that, or without
+
+  // Whether each id in the index has a time, so that it is sorted by the time.
+  bool has_times() const { return !time.callee->only_v7 || has_time != nullptr; }
 };
 
 // ---- conditions ----------------------------------------------------------------------------------------------------
@@ -37,22 +41,32 @@ id_conditions* on_id(PlannerInfo* root, const index_by_time* index, RestrictInfo
   auto* result = as<id_conditions>(palloc0(sizeof(id_conditions)));
   result->by = condition;
   const auto imply = [&](int strategy, void* at) {
-    result->lossy = strategy != BTLessStrategyNumber && strategy != BTGreaterEqualStrategyNumber;
+    result->lossy =
+        (strategy != BTLessStrategyNumber && strategy != BTGreaterEqualStrategyNumber) || index->time.callee->only_v7;
     result->parts = implied_by_comparison(index->time, strategy, as<Node>(at));
   };
   if (IsA(condition->clause, OpExpr)) {
     const auto* op = as<OpExpr>(condition->clause);
     Assert(list_length(op->args) == 2);
     imply(get_op_opfamily_strategy(op->opno, index->time.callee->order), lsecond(op->args));
-  } else if (IsA(condition->clause, RowCompareExpr)) {
+  } else if (IsA(condition->clause, RowCompareExpr) && !index->time.callee->only_v7) {
     const auto* rows = as<RowCompareExpr>(condition->clause);
     imply(or_equal(get_op_opfamily_strategy(linitial_oid(rows->opnos), index->time.callee->order)),
           linitial(rows->rargs));
     result->lossy = true;
   }
-  // The parts together are as selective as the condition.
+  // The parts together are as selective as the condition, unless they select ids without a time, too.
+  if (!index->has_times() && list_length(result->parts) == 1) {
+    linitial(result->parts) = make_simple_restrictinfo(root, as<Expr>(linitial(result->parts)));
+    return result;
+  }
   const int table = static_cast<int>(index->real->rel->relid);
   Selectivity share = clause_selectivity(root, as<Node>(condition), table, JOIN_INNER, nullptr);
+  // The planner multiplies it by the share of the index's predicate.
+  if (index->has_time != nullptr) {
+    const Selectivity with_time = clause_selectivity(root, index->has_time, table, JOIN_INNER, nullptr);
+    share = share < with_time ? share / with_time : 1;
+  }
   ListCell* cell;
   foreach (cell, result->parts) {
     RestrictInfo* part = make_simple_restrictinfo(root, as<Expr>(lfirst(cell)));
@@ -155,17 +169,19 @@ Value* inserted(const Value* values, int count, int position, Value added) {
 
 // The index with the time of ids before its column `position`, the id.
 IndexOptInfo* by_time(IndexOptInfo* real, int position, Node* time, const time_call& read, bool searched,
-                      List** implied) {
+                      Node* has_time, List** implied) {
   Assert(position < real->nkeycolumns && real->nkeycolumns < INDEX_MAX_KEYS && !is_copy(real));
   auto* result = as<index_by_time>(palloc(sizeof(index_by_time)));
   result->real = real;
   result->position = position;
   result->time = read;
+  result->has_time = has_time;
   result->implied = implied;
   IndexOptInfo& seen = result->as_seen;
   seen = *real;
   const int keys = real->nkeycolumns;
-  const bool is_sorted = real->sortopfamily != nullptr;
+  if (!result->has_times()) seen.sortopfamily = nullptr;
+  const bool is_sorted = seen.sortopfamily != nullptr;
   seen.indexkeys = inserted(seen.indexkeys, real->ncolumns, position, 0);
   seen.canreturn = inserted(seen.canreturn, real->ncolumns, position, false);
   seen.indexcollations = inserted(seen.indexcollations, keys, position, InvalidOid);
@@ -206,14 +222,22 @@ int position_of(const Var* id, const IndexOptInfo* index) {
 // if there is no such index.
 bool list_copies(RelOptInfo* rel, Node* time, const time_call& read, bool searched) {
   List* added = NIL;
-  auto** implied = as<List*>(palloc0(sizeof(List*)));
+  auto** implied = as<List*>(palloc0(2 * sizeof(List*)));
+  auto* has_time = makeNode(NullTest);
+  has_time->arg = as<Expr>(time);
+  has_time->nulltesttype = IS_NOT_NULL;
+  has_time->location = -1;
+  const bool only_v7 = read.callee->only_v7;
   ListCell* cell;
   foreach (cell, rel->indexlist) {
     auto* index = lfirst_node(IndexOptInfo, cell);
-    if (index->hypothetical || index->nkeycolumns == INDEX_MAX_KEYS || (!searched && index->relam != BTREE_AM_OID))
-      continue;
+    if (index->hypothetical || index->nkeycolumns == INDEX_MAX_KEYS) continue;
     const int position = position_of(id_column(read.id), index);
-    if (position >= 0) added = lappend(added, by_time(index, position, time, read, searched, implied));
+    if (position < 0) continue;
+    const bool in_predicate = only_v7 && predicate_implied_by(list_make1(has_time), index->indpred, false);
+    if (searched || (index->relam == BTREE_AM_OID && (!only_v7 || in_predicate)))
+      added = lappend(added, by_time(index, position, time, read, searched, in_predicate ? as<Node>(has_time) : nullptr,
+                                     implied + in_predicate));
   }
   rel->indexlist = list_concat(rel->indexlist, added);
   return added != NIL;

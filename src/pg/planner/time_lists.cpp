@@ -32,11 +32,15 @@ bool contains_table(Node* item, int table) {
   return false;
 }
 
+// The location of a call of unnest() with a list of elements. No call of the parser has it.
+constexpr int list_of_elements = -2;
+
 // Adds unnest(times) to the tables of the query. Returns its number.
-int add_table(PlannerInfo* root, Node* times) {
+int add_table(PlannerInfo* root, Node* times, int location) {
   FuncExpr* call =
       makeFuncExpr(F_UNNEST_ANYARRAY, TIMESTAMPTZOID, list_make1(times), InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
   call->funcretset = true;
+  call->location = location;
   auto* function = makeNode(RangeTblFunction);
   function->funcexpr = as<Node>(call);
   function->funccolcount = 1;
@@ -74,6 +78,19 @@ elements distinct(const Const* times) {
   return result;
 }
 
+// So many alternatives are planned at most.
+constexpr int most_alternatives = 100;
+
+// Whether alternatives are planned and run faster than a join. By alternatives, partitions are left out while the query
+// is planned, but each of the others is searched for each element.
+bool is_short_for(const RangeTblEntry* entry, int count) {
+  if (entry->relkind != RELKIND_PARTITIONED_TABLE || count > most_alternatives) return false;
+  Relation table = table_open(entry->relid, NoLock);
+  const int partitions = RelationGetPartitionDesc(table, true)->nparts;
+  table_close(table, NoLock);
+  return count * count <= 2 * partitions;
+}
+
 Node* array_of(const elements& list) {
   ArrayType* array =
       construct_array(list.values, list.count, TIMESTAMPTZOID, sizeof(TimestampTz), true, TYPALIGN_DOUBLE);
@@ -82,15 +99,20 @@ Node* array_of(const elements& list) {
 
 }  // namespace
 
-bool join_with_times(PlannerInfo* root, FromExpr* from, int planned, int table, const ScalarArrayOpExpr* condition) {
+bool join_with_times(PlannerInfo* root, FromExpr* from, int planned, const time_call& time,
+                     const ScalarArrayOpExpr* condition) {
+  const int table = id_column(time.id)->varno;
   auto* times = as<Node>(lsecond(condition->args));
   // The rows of other statements can be read again after a concurrent change, and need a mark for each table.
-  if (may_be_for_cursor(root) || root->parse->commandType != CMD_SELECT || root->parse->rowMarks != NIL ||
-      exprType(times) != TIMESTAMPTZARRAYOID || !is_pseudo_constant_clause(times) || contain_subplans(times) ||
-      expected_length(root, times) <= 1 || list_length(root->parse->rtable) + 1 != root->simple_rel_array_size)
+  // A foreign server is sent conditions, and not joins with a list.
+  const RangeTblEntry* entry = root->simple_rte_array[table];
+  if (entry->relkind == RELKIND_FOREIGN_TABLE || may_be_for_cursor(root) || root->parse->commandType != CMD_SELECT ||
+      root->parse->rowMarks != NIL || exprType(times) != TIMESTAMPTZARRAYOID || !is_pseudo_constant_clause(times) ||
+      contain_subplans(times) || expected_length(root, times) <= 1 ||
+      list_length(root->parse->rtable) + 1 != root->simple_rel_array_size)
     return false;
   const elements list = IsA(times, Const) ? distinct(as<Const>(times)) : elements{};
-  if (list.count == 1) return false;
+  if (list.count == 1 || (list.count > 1 && !time.callee->only_v7 && is_short_for(entry, list.count))) return false;
   if (list.count > 1) times = array_of(list);
   // The planner is going through the list of tables, which therefore stays as it is.
   List* items = list_copy(from->fromlist);
@@ -99,12 +121,12 @@ bool join_with_times(PlannerInfo* root, FromExpr* from, int planned, int table, 
     if (!contains_table(as<Node>(lfirst(cell)), table)) continue;
     // The planner goes through the tables in their order, and builds the new one unless it has passed this part.
     const bool is_passed = contains_table(as<Node>(from), planned) || root->simple_rel_array[table] != nullptr;
-    const int number = add_table(root, times);
+    const int number = add_table(root, times, list.count > 1 ? list_of_elements : -1);
     if (is_passed) build_simple_rel(root, number, nullptr);
     auto* reference = makeNode(RangeTblRef);
     reference->rtindex = number;
-    auto* time = makeVar(number, 1, TIMESTAMPTZOID, -1, InvalidOid, 0);
-    Expr* equal = make_opclause(condition->opno, BOOLOID, false, as<Expr>(linitial(condition->args)), as<Expr>(time),
+    auto* element = makeVar(number, 1, TIMESTAMPTZOID, -1, InvalidOid, 0);
+    Expr* equal = make_opclause(condition->opno, BOOLOID, false, as<Expr>(linitial(condition->args)), as<Expr>(element),
                                 InvalidOid, InvalidOid);
     set_opfuncid(as<OpExpr>(equal));
     auto* join = makeNode(JoinExpr);
@@ -119,8 +141,24 @@ bool join_with_times(PlannerInfo* root, FromExpr* from, int planned, int table, 
   return false;
 }
 
+void order_list(PlannerInfo* root, RelOptInfo* rel, const RangeTblEntry* entry) {
+  if (rel->rtekind != RTE_FUNCTION || root->query_pathkeys == NIL) return;
+  auto* call = as<FuncExpr>(linitial_node(RangeTblFunction, entry->functions)->funcexpr);
+  if (!IsA(call, FuncExpr) || call->location != list_of_elements) return;
+  auto* key = linitial_node(PathKey, root->query_pathkeys);
+  ListCell* cell;
+  foreach (cell, key->pk_eclass->ec_members) {
+    const auto* time = as<Var>(lfirst_node(EquivalenceMember, cell)->em_expr);
+    if (!IsA(time, Var) || time->varno != static_cast<int>(rel->relid)) continue;
+    elements list = distinct(linitial_node(Const, call->args));
+    if (is_descending(key)) std::reverse(list.values, list.values + list.count);
+    linitial(call->args) = array_of(list);
+    linitial_node(Path, rel->pathlist)->pathkeys = list_make1(key);
+    return;
+  }
+}
+
 List* compared_with_times(const time_call& time, int strategy, bool any, const Const* times) {
-  constexpr int most = 100;
   elements list = distinct(times);
   if (list.count == 0 || strategy == InvalidStrategy) return NIL;
   if (strategy != BTEqualStrategyNumber) {
@@ -128,7 +166,7 @@ List* compared_with_times(const time_call& time, int strategy, bool any, const C
     const bool less = strategy == BTLessStrategyNumber || strategy == BTLessEqualStrategyNumber;
     if (less == any) list.values += list.count - 1;
     list.count = 1;
-  } else if (!any || list.count > most) {
+  } else if (!any || list.count > most_alternatives) {
     return NIL;
   }
   List* result = NIL;

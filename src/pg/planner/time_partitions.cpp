@@ -32,7 +32,7 @@ bool is_time_of(const PathKey* key, const RelOptInfo* rel, const Var* id) {
   ListCell* cell;
   foreach (cell, key->pk_eclass->ec_members) {
     const time_call time = read_call(lfirst_node(EquivalenceMember, cell)->em_expr);
-    if (time.callee == nullptr || time.callee->order != key->pk_opfamily) continue;
+    if (time.callee == nullptr || time.callee->only_v7 || time.callee->order != key->pk_opfamily) continue;
     const Var* column = id_column(time.id);
     if (is_column_of(rel, column) && column->varattno == id->varattno) return true;
   }

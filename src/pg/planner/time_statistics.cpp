@@ -2,6 +2,9 @@
 // statistics of an index that has the expression as a column, which are the copies in time_indexes.cpp.
 #include "time_statistics.hpp"
 
+#include <algorithm>
+#include <utility>
+
 #include "datum.hpp"
 #include "estimates.hpp"
 #include "planned_query.hpp"
@@ -12,20 +15,25 @@ namespace comb::pg {
 
 namespace {
 
-// The times of an array of ids. They can be of a domain.
+int length(Datum array) {
+  return ArrayGetNItems(ARR_NDIM(DatumGetArrayTypeP(array)), ARR_DIMS(DatumGetArrayTypeP(array)));
+}
+
+// The times of an array of ids, which can be of a domain. Ids without a time are left out.
 Datum times_of(const reader& reader, Datum ids) {
   ArrayType* from = DatumGetArrayTypeP(ids);
   Assert(ARR_NDIM(from) <= 1 && !ARR_HASNULL(from) && getBaseType(ARR_ELEMTYPE(from)) == UUIDOID);
-  const int count = ArrayGetNItems(ARR_NDIM(from), ARR_DIMS(from));
+  const int count = length(ids);
   const std::size_t size = ARR_OVERHEAD_NONULLS(1) + sizeof(std::int64_t) * static_cast<std::size_t>(count);
   auto* to = as<ArrayType>(palloc0(size));
   SET_VARSIZE(to, size);
-  to->ndim = ARR_LBOUND(to)[0] = 1;
+  to->ndim = 1;
+  ARR_LBOUND(to)[0] = 1;
   to->elemtype = reader.type;
-  ARR_DIMS(to)[0] = count;
   const auto* id = reinterpret_cast<const uuid*>(ARR_DATA_PTR(from));
   auto* time = reinterpret_cast<std::int64_t*>(ARR_DATA_PTR(to));
-  for (int i = 0; i < count; ++i) time[i] = reader.time(id[i]);
+  for (int i = 0; i < count; ++i)
+    if (!reader.only_v7 || has_version(id[i], version::v7)) time[ARR_DIMS(to)[0]++] = reader.time(id[i]);
   return PointerGetDatum(to);
 }
 
@@ -43,7 +51,18 @@ HeapTuple statistics_of_times(const reader& reader, HeapTuple of_ids) {
     values[Anum_pg_statistic_staop1 - 1 + slot] =
         ObjectIdGetDatum(kind == STATISTIC_KIND_MCV ? type->eq_opr : type->lt_opr);
     const int list = Anum_pg_statistic_stavalues1 - 1 + slot;
-    if (!nulls[list]) values[list] = times_of(reader, values[list]);
+    if (nulls[list]) continue;
+    const Datum ids = std::exchange(values[list], times_of(reader, values[list]));
+    if (!reader.only_v7) continue;
+    // Of few ids, the histogram has one or none. Keys are not in a list of most common values.
+    const float4 share = static_cast<float4>(length(values[list])) / static_cast<float4>(std::max(1, length(ids)));
+    if (kind == STATISTIC_KIND_HISTOGRAM) {
+      const auto& row = *as<FormData_pg_statistic>(GETSTRUCT(of_ids));
+      values[Anum_pg_statistic_stanullfrac - 1] = Float4GetDatum(1 - share * (1 - row.stanullfrac));
+      if (row.stadistinct < 0) values[Anum_pg_statistic_stadistinct - 1] = Float4GetDatum(share * row.stadistinct);
+    }
+    if (kind != STATISTIC_KIND_HISTOGRAM || length(values[list]) < 2)
+      values[Anum_pg_statistic_stakind1 - 1 + slot] = Int16GetDatum(0);
   }
   HeapTuple row = heap_form_tuple(RelationGetDescr(catalog), values, nulls);
   table_close(catalog, AccessShareLock);
