@@ -42,7 +42,7 @@ id_conditions* on_id(PlannerInfo* root, const index_by_time* index, RestrictInfo
   result->by = condition;
   const auto imply = [&](int strategy, void* at) {
     result->lossy =
-        (strategy != BTLessStrategyNumber && strategy != BTGreaterEqualStrategyNumber) || index->time.callee->only_v7;
+        (strategy != BTLessStrategyNumber && strategy != BTGreaterEqualStrategyNumber) || !index->has_times();
     result->parts = implied_by_comparison(index->time, strategy, as<Node>(at));
   };
   if (IsA(condition->clause, OpExpr)) {
