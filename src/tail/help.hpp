@@ -14,13 +14,14 @@ EXAMPLES
   comb_tail -d shop changes.orders --load --place p --exec 'curl -sf --data-binary @- http://localhost:8080/'
 
 DESCRIPTION
-  Writes the rows of a table whose keys comb makes, in the order of the keys: first those that are there, then each new
-  row as soon as comb_watermark() passes it, so that none is missed. The database needs comb, or its SQL flavour. The
-  role needs SELECT on the table, and with the SQL flavour pg_read_all_stats. A row in memory needs four times its size.
+  Writes the rows of a table whose keys comb makes, in the order of the keys: first those that exist, then each new row
+  as soon as comb_watermark() passes it, so that none is missed. The database needs comb, or its SQL flavour. The
+  role needs SELECT on the table, and with the SQL flavour pg_read_all_stats. A large
+  row takes four times its size in memory.
 
 CONNECTION
-  As of psql, with PGHOST and the other variables, .pgpass, services and target_session_attrs. A password is not asked
-  for. A connection that ends is made again, with growing pauses.
+  As with psql, with PGHOST and the other variables, .pgpass, services and target_session_attrs. A password is not asked
+  for. If the connection ends, it is made again, with growing pauses.
   -d, --dbname=NAME      the database, a connection string or a URI
   -h, --host=HOST        the server, or the folder of its socket
   -p, --port=PORT        its port
@@ -29,8 +30,8 @@ CONNECTION
 WHAT IS READ
   TABLE                  a table, or a view of one table with its key, as those of comb_track(). Several are read in one
                          order
-  --key=COLUMN           the column of ids; by default the primary key, and of a view the column change
-  --hot                  ids are of hot_uuid(); found out if that is the default of the column
+  --key=COLUMN           the column of ids; by default the primary key, or in a view the column change
+  --hot                  ids are of hot_uuid(); not needed if that is the default of the column
   --columns=LIST         what SELECT returns, such as 'id, customer'; by default all columns
   --where=CONDITION      which rows, in SQL
   --from=beginning|now|ID|TIME
@@ -50,7 +51,7 @@ OUTPUT
   -V, --version          print the version
   --help                 print this
 
-WHAT IS WRITTEN HOW OFTEN
+DELIVERY
   With -f and --place, each row is in the file once, whatever is killed: the place holds the length of the file, and
   what was written after that is cut off at the next start. Otherwise each row is written at least once. The place moves
   when a pipe has the rows, or the command has ended with status 0, so use --exec if a consumer can be killed. A last

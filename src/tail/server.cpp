@@ -160,7 +160,7 @@ std::string server::copy(const std::string& sql, const std::function<bool(std::s
         }
         break;
       case PGRES_TUPLES_OK:
-        last = PQgetvalue(found.get(), 0, 0);
+        if (PQntuples(found.get()) > 0) last = PQgetvalue(found.get(), 0, 0);
         break;
       case PGRES_COMMAND_OK:
         break;

@@ -142,8 +142,8 @@ void source::add(const std::string& name) {
 
 void source::find_loaded(const table& view) {
   const auto columns = server_.query(
-      "SELECT quote_ident(a.attname), quote_ident(n.nspname) || '.' || quote_ident(c.relname), a.attname IN ('change', "
-      "'deleted') "
+      "SELECT quote_ident(a.attname), quote_ident(n.nspname) || '.' || quote_ident(c.relname), "
+      "a.attname IN ('change', 'deleted') "
       "FROM pg_attribute AS a JOIN pg_type AS t ON t.oid = a.atttypid LEFT JOIN pg_class AS c ON c.oid = t.typrelid "
       "AND a.attname = 'row' LEFT JOIN pg_namespace AS n ON n.oid = c.relnamespace "
       "WHERE a.attrelid = $1::regclass AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum",
@@ -229,33 +229,34 @@ page source::copy(const std::string& select, bool is_load) {
   const bool is_json = given_.format == format::json;
   std::string last;
   bool is_cut = false;
-  // A sort would begin each page with all rows that follow.
-  std::string tables = server_.copy("SET LOCAL enable_sort = off; COPY " + select + " TO STDOUT (FORMAT " +
-                                        (is_json                        ? "binary"
-                                         : given_.format == format::csv ? "csv"
-                                                                        : "text") +
-                                        "); SELECT " + check_,
-                                    [&](std::string_view data) {
-                                      std::string_view key = data.substr(0, 36), row, mark;
-                                      if (is_json) {
-                                        binary_row fields(data);
-                                        if (fields.is_end()) return true;
-                                        key = fields.field();
-                                        row = fields.field();
-                                        if (given_.load) mark = fields.field();
-                                      } else {
-                                        row = data.substr(37);  // after the id, which has no quotes, and a comma or tab
-                                      }
-                                      is_cut =
-                                          read.count > 0 && read.rows.size() + row.size() > most_bytes && key != last;
-                                      if (is_cut) return false;
-                                      last = key;
-                                      read.rows += row;
-                                      if (is_json) read.rows += '\n';
-                                      if (mark == std::string_view("\1", 1)) (read.mark = row) += '\n';
-                                      ++read.count;
-                                      return true;
-                                    });
+  const auto take = [&](std::string_view data) {
+    std::string_view key = data.substr(0, 36), row, mark;
+    if (is_json) {
+      binary_row fields(data);
+      if (fields.is_end()) return true;
+      key = fields.field();
+      row = fields.field();
+      if (given_.load) mark = fields.field();
+    } else {
+      row = data.substr(37);  // after the id, which has no quotes, and a comma or tab
+    }
+    is_cut = read.count > 0 && read.rows.size() + row.size() > most_bytes && key != last;
+    if (is_cut) return false;
+    last = key;
+    read.rows += row;
+    if (is_json) read.rows += '\n';
+    if (mark == std::string_view("\1", 1)) (read.mark = row) += '\n';
+    ++read.count;
+    return true;
+  };
+  const char* const copied = is_json ? "binary" : given_.format == format::csv ? "csv" : "text";
+  // COPY has its snapshot before it waits for an ALTER TABLE that rewrites the table, and then sees no row, so the
+  // tables are locked before. A sort would begin each page with all rows that follow.
+  std::string locks;
+  for (const table& each : tables_) locks += "SELECT FROM " + each.quoted + " LIMIT 0; ";
+  std::string tables = server_.copy(
+      locks + "SET LOCAL enable_sort = off; COPY " + select + " TO STDOUT (FORMAT " + copied + "); SELECT " + check_,
+      take);
   // Another table can have taken the name.
   if (is_cut) tables = server_.value("SELECT " + check_);
   if (tables != identity_.tables) throw failure{no_table, identity_.names + " is another table now"};

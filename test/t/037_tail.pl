@@ -179,6 +179,21 @@ sub tests_of_output
 	is(run_tail('first', '--until', $ids[2], '--columns', 'id', '--format', 'text'), 0, '--until an id ends');
 	is(slurp_file($out), "$ids[0]\n$ids[1]\n", '--until an id');
 
+	# It comes to a row when ALTER TABLE rewrites the table.
+	my $reading = start(qw(third --from now));
+	waits();
+	kill 'STOP', $reading;
+	sql('INSERT INTO third (n) VALUES (100)');
+	my $altering = Session->new($node->connstr($database));
+	$altering->rows('BEGIN; ALTER TABLE third ALTER n TYPE bigint; SELECT 1');
+	kill 'CONT', $reading;
+	becomes(sub { sql("SELECT count(*) $sessions AND wait_event_type = 'Lock'") }, 'it waits for the lock');
+	$altering->rows('COMMIT; INSERT INTO third (n) VALUES (101); SELECT 1');
+	$altering->close;
+	becomes(sub { slurp_file($out) =~ /"n": 101,/ }, 'it reads on');
+	like(slurp_file($out), qr/"n": 100,/, 'the row that was written again is not lost');
+	is(stopped($reading), 0, 'SIGTERM ends it with status 0');
+
 	# Columns come and go while the program follows.
 	my $pid = start(qw(first --from now));
 	waits();
