@@ -38,7 +38,8 @@ PG_CFLAGS = $(short_paths)
 # comb_tail needs the headers of libpq, of PG_CONFIG or pkg-config, and no server.
 tail_files = comb_tail comb_tail.1
 libpq_in = $(if $(wildcard $(1)/libpq-fe.h),-I$(1) -L$(2) $(if $(filter /usr/lib%,$(2)),,-Wl,-rpath=$(2)) -lpq)
-libpq_flags := $(call libpq_in,$(shell $(PG_CONFIG) --includedir 2>/dev/null),$(shell $(PG_CONFIG) --libdir 2>/dev/null))
+libpq_folder = $(shell $(PG_CONFIG) --$(1) 2>/dev/null)
+libpq_flags := $(call libpq_in,$(call libpq_folder,includedir),$(call libpq_folder,libdir))
 libpq_flags := $(or $(libpq_flags),$(shell pkg-config --cflags --libs libpq 2>/dev/null))
 
 # PGXS sets it only if the server was not built in the folder of its source.
