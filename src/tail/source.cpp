@@ -1,6 +1,7 @@
 #include "source.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 
 #include "failure.hpp"
