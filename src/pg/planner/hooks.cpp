@@ -118,7 +118,9 @@ void init_planner() {
   DefineCustomBoolVariable("comb.enable_planner",
                            "Lets the planner know the times in ids: in conditions, orders, joins and estimates.",
                            nullptr, &enable_planner, true, PGC_USERSET, 0, nullptr, nullptr, nullptr);
-  CacheRegisterSyscacheCallback(PROCOID, forget_functions, 0);
+  // PostgreSQL 19 has a type of its own for the second parameter.
+  CacheRegisterSyscacheCallback(
+      PROCOID, [](auto...) { forget_functions(); }, Datum{0});
   next_plan = std::exchange(planner_hook, plan);
   next_plan_table = std::exchange(table_planning, plan_table);
   next_add_paths = std::exchange(set_rel_pathlist_hook, add_paths);

@@ -35,7 +35,7 @@ struct reader {
 PGFunction code_of(Oid function);
 
 // Called when a function has changed.
-void forget_functions(Datum, int cache, uint32);
+void forget_functions();
 
 // An expression without a PlaceHolderVar around it, in which the planner wraps the columns of a view if the query has
 // grouping sets. It has the same value, unless an outer join can make it null.
