@@ -23,7 +23,7 @@ std::size_t memory_size() {
 
 shared_memory* make(void* place) {
   auto* memory = new (place) shared_memory;
-  LWLockInitialize(&memory->lock.lock, LWTRANCHE_FIRST_USER_DEFINED);  // a name follows
+  LWLockInitialize(&memory->lock.lock, LWTRANCHE_FIRST_USER_DEFINED - 1);  // any that the server knows; a name follows
   for (int i = 0; i < MaxBackends; ++i) new (&memory->slots[i]) shared_atomic<announcement>(no_announcement);
   auto* waiters = reinterpret_cast<waiter<server_world>*>(memory->slots + MaxBackends);
   for (int i = 0; i < MaxBackends; ++i) new (&waiters[i]) waiter<server_world>;
