@@ -268,7 +268,7 @@ sub tests_of_refusals
 	is(ended($pid), 5, 'a right that is taken away ends it');
 	$pid = start('events');
 	becomes(sub { slurp_file($out) =~ /late/ }, 'it follows again');
-	sql("ALTER TABLE events RENAME TO renamed; CREATE TABLE events (LIKE renamed INCLUDING ALL)");
+	sql("BEGIN; ALTER TABLE events RENAME TO renamed; CREATE TABLE events (LIKE renamed INCLUDING ALL); COMMIT");
 	sql("INSERT INTO renamed (payload) VALUES ('renamed')");
 	is(ended($pid), 4, 'another table of the name ends it');
 	like(slurp_file($err), qr/is another table now/, 'with a message');
