@@ -315,7 +315,12 @@ for (@ends)
 @readers = map { reader(", 'events'") } 1 .. 100;
 $_->{session}->send(within_a_minute("CALL comb_wait(:'place', '70 seconds', 'events') \\gset")) for @readers;
 sleeps(@readers);
-sleep 0.5; # Readers of one table pause before they look.
+# Readers of one table pause before they look.
+for (my $before = -1, my $tries = 0; $before != sleeps_of(@readers) && $tries < 60; ++$tries)
+{
+	$before = sleeps_of(@readers);
+	sleep 0.5;
+}
 is(wake_ups(\@readers, 'SELECT pg_sleep(2)'), 0, '100 waiting sessions do not wake');
 $node->safe_psql('postgres', 'INSERT INTO events (n) VALUES (1)');
 is(join('', map { ended($_) } @readers), 't' x 100, 'one row ends the waits of 100 sessions');
