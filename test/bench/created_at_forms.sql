@@ -43,7 +43,8 @@ FROM (VALUES ('view', 'in_key', '(SELECT *, comb_timestamp(id) AS created_at FRO
              ('column', 'in_column', '%I')) AS s (key, name, source);
 
 -- The row in the middle, and lists of times.
-SELECT id, comb_timestamp(id) AS at, comb_timestamp(id) + interval '10 min' AS until
+SELECT id, comb_timestamp(id) AS at, comb_timestamp(id) + interval '10 min' AS until,
+       comb_timestamp(id) + interval '1 day' AS tomorrow
 FROM in_key ORDER BY id OFFSET :rows / 2 LIMIT 1 \gset
 SELECT string_agg(quote_literal(pg_temp.time_of(:rows / 100 * n)), ', ') FILTER (WHERE n % 40 = 0) AS three,
        string_agg(quote_literal(pg_temp.time_of(:rows / 100 * n)), ', ') AS hundred
@@ -51,27 +52,80 @@ FROM generate_series(0, 99) AS n \gset
 
 INSERT INTO candidates (what, key, query)
 SELECT what, key, 'EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) '
-                  || format(query, one, added, parts, :'at', :'until', :'id', :'three', :'hundred')
+                  || format(query, one, added, parts, :'at', :'until', :'tomorrow', :'id', :'three', :'hundred')
 FROM sources, (VALUES
     ('a range of time', 'SELECT count(*) FROM %1$s AS t WHERE created_at >= %4$L AND created_at < %5$L'),
-    ('join on a range',
-     'SELECT count(*) FROM moments AS m JOIN %1$s AS t ON t.created_at >= m.at AND t.created_at < m.until'),
+    ('BETWEEN', 'SELECT count(*) FROM %1$s AS t WHERE created_at BETWEEN %4$L AND %5$L'),
+    ('<@ of a range', 'SELECT count(*) FROM %1$s AS t WHERE created_at <@ tstzrange(%4$L, %5$L)'),
+    ('a day, as date', 'SELECT count(*) FROM %1$s AS t WHERE created_at >= date %4$L AND created_at < date %6$L'),
+    ('since an interval before now()',
+     'SELECT count(*) FROM %1$s AS t
+      WHERE created_at >= now() - (now() - %4$L) AND created_at < now() - (now() - %5$L)'),
+    ('since a sub-select',
+     'SELECT count(*) FROM %1$s AS t
+      WHERE created_at >= (SELECT max(at) FROM moments) AND created_at < (SELECT max(until) FROM moments)'),
+    ('two ranges, with OR',
+     'SELECT count(*) FROM %1$s AS t WHERE created_at >= %4$L AND created_at < %5$L
+      OR created_at >= timestamptz %4$L - interval ''1 day'' AND created_at < timestamptz %5$L - interval ''1 day'''),
+    ('a day of a tenant',
+     'SELECT count(*) FROM %1$s AS t WHERE tenant = 7 AND created_at >= %4$L AND created_at < %6$L'),
+    ('rows per hour of a day',
+     'SELECT date_trunc(''hour'', created_at) AS hour, count(*) FROM %1$s AS t
+      WHERE created_at >= %4$L AND created_at < %6$L GROUP BY hour ORDER BY hour'),
+    ('date_bin() of a day',
+     'SELECT date_bin(''15 min'', created_at, ''2026-01-01'') AS bin, count(*) FROM %1$s AS t
+      WHERE created_at >= %4$L AND created_at < %6$L GROUP BY bin ORDER BY bin'),
+    ('ROLLUP of a day',
+     'SELECT date_trunc(''hour'', created_at) AS hour, tenant %% 10 AS kind, count(*) FROM %1$s AS t
+      WHERE created_at >= %4$L AND created_at < %6$L GROUP BY ROLLUP (hour, kind)'),
+    ('first and last of each tenant',
+     'SELECT tenant, min(created_at), max(created_at) FROM %1$s AS t
+      WHERE created_at >= %4$L AND created_at < %6$L GROUP BY tenant'),
+    ('counts with FILTER',
+     'SELECT count(*) FILTER (WHERE created_at < %5$L), count(*) FROM %1$s AS t
+      WHERE created_at >= %4$L AND created_at < %6$L'),
+    ('lag() over a day',
+     'SELECT max(gap) FROM (SELECT created_at - lag(created_at) OVER (ORDER BY created_at) AS gap FROM %1$s AS t
+                            WHERE created_at >= %4$L AND created_at < %6$L) AS gaps'),
     ('gap filling',
      'SELECT hour, count(t.id) FROM generate_series(%4$L, timestamptz %4$L + interval ''1 day'', ''1 hour'') AS hour
       LEFT JOIN %1$s AS t ON t.created_at >= hour AND t.created_at < hour + interval ''1 hour'' GROUP BY hour'),
+    ('join on a range',
+     'SELECT count(*) FROM moments AS m JOIN %1$s AS t ON t.created_at >= m.at AND t.created_at < m.until'),
+    ('join on <@ of a range',
+     'SELECT count(*) FROM moments AS m JOIN %1$s AS t ON t.created_at <@ tstzrange(m.at, m.until)'),
     ('join by =', 'SELECT count(*) FROM moments AS m JOIN %1$s AS t ON t.created_at = m.at'),
+    ('LATERAL, the first since each',
+     'SELECT count(*) FROM moments AS m,
+             LATERAL (SELECT id FROM %1$s AS t WHERE t.created_at >= m.at ORDER BY t.created_at LIMIT 1) AS first'),
     ('EXISTS',
      'SELECT count(*) FROM moments AS m
       WHERE EXISTS (SELECT FROM %1$s AS t WHERE t.created_at >= m.at AND t.created_at < m.until)'),
-    ('IN of 3', 'SELECT count(*) FROM %1$s AS t WHERE created_at IN (%7$s)'),
-    ('IN of 100', 'SELECT count(*) FROM %1$s AS t WHERE created_at IN (%8$s)'),
-    ('a page',
-     'SELECT id FROM %1$s AS t WHERE (created_at, id) < (%4$L, %6$L) ORDER BY created_at DESC, id DESC LIMIT 20'),
-    ('a page of a tenant',
-     'SELECT id FROM %1$s AS t WHERE tenant = 7 AND (created_at, id) < (%4$L, %6$L)
-      ORDER BY created_at DESC, id DESC LIMIT 20'),
+    ('NOT EXISTS',
+     'SELECT count(*) FROM moments AS m
+      WHERE NOT EXISTS (SELECT FROM %1$s AS t WHERE t.created_at >= m.at AND t.created_at < m.until)'),
+    ('IN of 3', 'SELECT count(*) FROM %1$s AS t WHERE created_at IN (%8$s)'),
+    ('IN of 100', 'SELECT count(*) FROM %1$s AS t WHERE created_at IN (%9$s)'),
+    ('IN of a sub-select', 'SELECT count(*) FROM %1$s AS t WHERE created_at IN (SELECT at FROM moments)'),
+    ('>= ANY of 3',
+     'SELECT id FROM %1$s AS t WHERE created_at >= ANY (ARRAY[%8$s]::timestamptz[]) ORDER BY id LIMIT 20'),
+    ('= (SELECT max(created_at))',
+     'SELECT id FROM %1$s AS t WHERE created_at = (SELECT max(created_at) FROM %1$s AS u)'),
+    ('min() and max()', 'SELECT min(created_at), max(created_at) FROM %1$s AS t'),
     ('IS NULL', 'SELECT count(*) FROM %1$s AS t WHERE created_at IS NULL'),
+    ('the newest', 'SELECT id, created_at FROM %1$s AS t ORDER BY created_at DESC LIMIT 20'),
+    ('the newest of a tenant',
+     'SELECT id, created_at FROM %1$s AS t WHERE tenant = 7 ORDER BY created_at DESC LIMIT 20'),
     ('ORDER BY created_at, id', 'SELECT id FROM %1$s AS t ORDER BY created_at, id LIMIT 20'),
+    ('OFFSET 1000', 'SELECT id FROM %1$s AS t ORDER BY created_at DESC, id DESC LIMIT 20 OFFSET 1000'),
+    ('a page',
+     'SELECT id FROM %1$s AS t WHERE (created_at, id) < (%4$L, %7$L) ORDER BY created_at DESC, id DESC LIMIT 20'),
+    ('a page, with OR',
+     'SELECT id FROM %1$s AS t WHERE created_at < %4$L OR created_at = %4$L AND id < %7$L
+      ORDER BY created_at DESC, id DESC LIMIT 20'),
+    ('a page of a tenant',
+     'SELECT id FROM %1$s AS t WHERE tenant = 7 AND (created_at, id) < (%4$L, %7$L)
+      ORDER BY created_at DESC, id DESC LIMIT 20'),
     ('a range of a UNION ALL', 'SELECT count(*) FROM %2$s AS t WHERE created_at >= %4$L AND created_at < %5$L'),
     ('the newest of a UNION ALL', 'SELECT id FROM %2$s AS t ORDER BY created_at DESC LIMIT 20'),
     ('a range of 100 partitions', 'SELECT count(*) FROM %3$s AS t WHERE created_at >= %4$L AND created_at < %5$L'),
