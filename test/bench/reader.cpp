@@ -1,13 +1,18 @@
 // Readers of a table of test/bench/waiting.sql, each with a connection, for some seconds after they say "ready".
 //
-//   reader comb_wait|LISTEN|pg_recvlogical|PAUSE TABLE READERS SECONDS
+//   reader comb_wait|LISTEN|PAUSE|COMMAND TABLE READERS SECONDS
+//   reader COMMAND
 //
-// With PAUSE, a reader looks for new rows, and then sleeps as many milliseconds. pg_recvlogical reads the slot
-// "waiting" once. Prints the median and the 99th percentile of the milliseconds from the insert to the client's having
-// the row, and the milliseconds of processor time that the server's process of one reader took. The server is on this
-// machine.
+// With PAUSE, a reader looks for new rows, and then sleeps as many milliseconds. A COMMAND is a program with arguments,
+// which writes a line for each row. Prints the median and the 99th percentile of the milliseconds from the insert to
+// the client's having the row, and the milliseconds of processor time that the server's process of one reader took. The
+// server is on this machine.
+//
+// With a command alone, reads until it ends. Prints the lines, the seconds, and the most megabytes that it had in
+// memory.
 #include <libpq-fe.h>
 #include <poll.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -113,31 +118,56 @@ void read_table(reader& me, std::latch& all_ready) {
   PQfinish(connection);
 }
 
-void read_slot(reader& me, std::latch& all_ready, int seconds) {
-  const std::string command = "timeout -s INT " + std::to_string(seconds) +
-                              " pg_recvlogical -d \"$PGDATABASE\" -S waiting --start -f - 2>/dev/null";
-  FILE* const output = popen(command.c_str(), "r");
+// The last column of a row is the time when it was made. What pgoutput sends is binary, with columns in text.
+void read_lines(reader& me, std::latch& all_ready, int seconds) {
+  FILE* const output = popen(("timeout -s INT " + std::to_string(seconds) + " " + way + " 2>/dev/null").c_str(), "r");
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));  // until it is connected
   all_ready.arrive_and_wait();
-  char line[1000];
-  while (std::fgets(line, sizeof line, output) != nullptr)
-    if (const char* const made = std::strstr(line, "made[bigint]:")) me.has_row(std::atoll(made + 13));
+  char* line = nullptr;
+  std::size_t room = 0;
+  for (ssize_t size; (size = getline(&line, &room, output)) > 0;) {
+    std::string text(line, static_cast<std::size_t>(size));
+    while (!text.empty() && (text.back() == '\n' || text.back() == '}')) text.pop_back();
+    const std::string made = text.substr(text.size() < 16 ? 0 : text.size() - 16);
+    if (made.size() == 16 && made.find_first_not_of("0123456789") == std::string::npos)
+      me.has_row(std::atoll(made.c_str()));
+  }
+  std::free(line);
   pclose(output);
+}
+
+void read_all(const std::string& command) {
+  const auto start = steady::now();
+  FILE* const output = popen(command.c_str(), "r");
+  std::vector<char> buffer(1 << 16);
+  long lines = 0;
+  while (const std::size_t size = std::fread(buffer.data(), 1, buffer.size(), output))
+    lines += std::count(buffer.begin(), buffer.begin() + static_cast<std::ptrdiff_t>(size), '\n');
+  if (pclose(output) != 0) fail("failed: " + command);
+  const std::chrono::duration<double> seconds = steady::now() - start;
+  rusage used{};
+  getrusage(RUSAGE_CHILDREN, &used);
+  std::printf("%ld %g %g\n", lines, seconds.count(), static_cast<double>(used.ru_maxrss) / 1024);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 5) fail("usage: reader comb_wait|LISTEN|pg_recvlogical|PAUSE TABLE READERS SECONDS");
+  if (argc == 2) {
+    read_all(argv[1]);
+    return 0;
+  }
+  if (argc != 5) fail("usage: reader comb_wait|LISTEN|PAUSE|COMMAND TABLE READERS SECONDS, or reader COMMAND");
   way = argv[1];
   table = argv[2];
+  const bool is_command = way.find(' ') != std::string::npos;
   std::vector<reader> readers(std::stoul(argv[3]));
   const int seconds = std::stoi(argv[4]);
   lasts = std::chrono::seconds(seconds);
   std::latch all_ready(static_cast<std::ptrdiff_t>(readers.size()) + 1);
   std::vector<std::jthread> threads;
   for (reader& each : readers)
-    threads.emplace_back(
-        [&] { way == "pg_recvlogical" ? read_slot(each, all_ready, seconds) : read_table(each, all_ready); });
+    threads.emplace_back([&] { is_command ? read_lines(each, all_ready, seconds) : read_table(each, all_ready); });
   all_ready.arrive_and_wait();
   std::puts("ready");
   std::fflush(stdout);
