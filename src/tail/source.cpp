@@ -227,6 +227,7 @@ page source::load(const page* last, const std::string& change) {
 
 page source::copy(const std::string& select, bool is_load) {
   page read;
+  read.rows.reserve(most_bytes);  // grown and freed for each page, memory costs a tenth of the time
   const bool is_json = given_.format == format::json;
   std::string last;
   bool is_cut = false;
