@@ -6,9 +6,9 @@ use strict;
 use warnings;
 use Exporter 'import';
 use Figures;
-use List::Util qw(max sum);
+use List::Util qw(max min sum uniq);
 
-our @EXPORT = qw(color number bars panels heat);
+our @EXPORT = qw(color number bars panels lines heat);
 
 my %colors = (
 	bigint => '#6b6b6b',
@@ -137,6 +137,36 @@ undefine \$data
 END
 	}
 	return chart($path, 175 + 29 * @$names, $title, $caption, $script . "unset multiplot\n");
+}
+
+# lines(PATH, TITLE, CAPTION, X, Y, [NAME, COLOR, [X, Y, LOW, HIGH] ...] ...): a line for each name, with the spread of
+# its points, on logarithmic scales.
+sub lines
+{
+	my ($path, $title, $caption, $x, $y, @lines) = @_;
+	my @points = map { @{$_}[ 2 .. $#$_ ] } @lines;
+	my @values = uniq(map { $_->[0] } @points);
+	my ($first, $last, $most) = (min(@values), 3 * max(@values), 1.5 * max(map { $_->[3] } @points));
+	my $script = '';
+	my @plots;
+	for my $n (0 .. $#lines)
+	{
+		my ($name, $color, @own) = @{ $lines[$n] };
+		$script .= "\$data$n << EOD\n" . join('', map { "@$_\n" } @own) . "EOD\n";
+		$script .= qq(set label "$name" at $own[-1][0],$own[-1][1] left offset 1,0 font ',13'\n);
+		push @plots, "\$data$n using 1:2 with lines lw 2 lc rgb '$color'",
+		  "\$data$n using 1:2:3:4 with yerrorbars pt 7 ps 0.5 lc rgb '$color'";
+	}
+	my $tics = join ', ', @values;
+	return chart($path, 380, $title, $caption, <<"END" . 'plot ' . join(", \\\n", @plots));
+${script}set logscale xy
+set grid ytics lc rgb '#dddddd'
+set xlabel '$x'
+set ylabel '$y'
+set xtics ($tics)
+set xrange [$first*0.9:$last]
+set yrange [1:$most]
+END
 }
 
 # heat(PATH, TITLE, CAPTION, MOST, [NAME, [NUMBER ...] ...] ...): a panel for each name, with one scale.
