@@ -190,7 +190,7 @@ bench_release = $(or $(call release_of,$(PG)),\
   $(error No Debian release with PostgreSQL $(PG) is known; tools/releases has those that are))
 PAGE ?= benchmarks$(if $(QUICK),-quick)
 bench_result = BRING="doc/$(PAGE).md doc/$(PAGE)"
-bench: ## measures, and writes doc/benchmarks.md (QUICK=1: a trial of four minutes; PG=18: in a folder, as root)
+bench: ## measures, and writes doc/benchmarks.md (QUICK=1: a trial of five minutes; PG=18: in a folder, as root)
 ifdef PG
 	@$(bench_result) $(here)tools/in-release $(bench_release) make bench QUICK=$(QUICK) PAGE=$(PAGE) JUDGE=no
 	@$(judge)

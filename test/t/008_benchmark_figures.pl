@@ -1,5 +1,5 @@
 # The page of benchmarks claims only what its figures show: a ratio that differs from 1 by more than its spread, in a
-# case whose twins agree.
+# case whose twins agree, or by far more than twins differ.
 use strict;
 use warnings;
 use PostgreSQL::Test::Utils;
@@ -19,6 +19,8 @@ record('quiet', 'slower', 20, 22, 21, 24, 18);
 record('quiet', 'equal', 11, 10, 10.5, 10, 11);
 record('noisy', 'comb_uuid', 10, 10, 10, 10, 10);
 record('noisy', 'comb_uuid twin', 10, 10.4, 10.4, 10.4, 10);
+record('noisy', 'slower', 14, 15, 15, 15, 14);
+record('noisy', 'slow', 13, 13, 13, 13, 13);
 record('few rounds', 'comb_uuid', 3, 1, 2);
 fact('cores', 2);
 my @keys = keys_of('quiet');
@@ -39,6 +41,8 @@ ok(!differs({ median => 1.02, low => 1.01, high => 1.03 }), 'a ratio within 3 % 
 
 cmp_ok(twins_differ('quiet'), '<=', 0.03, 'twins agree in a quiet case');
 cmp_ok(twins_differ('noisy'), '>', 0.03, 'twins differ in a noisy case');
+ok(far('noisy', ratio('noisy', 'slower', 'comb_uuid')), 'a ratio beyond ten times that difference is told apart');
+ok(!far('noisy', ratio('noisy', 'slow', 'comb_uuid')), 'a smaller one is not');
 is(twins_differ('few rounds'), undef, 'a case without twins says nothing of them');
 
 done_testing();

@@ -8,11 +8,12 @@ package Figures;
 use strict;
 use warnings;
 use Exporter 'import';
-use List::Util qw(first min);
+use List::Util qw(first max min);
 
-our @EXPORT = qw(fact record keys_of summary ratio base_of twins_differ differs write_figures read_figures of_run);
+our @EXPORT =
+  qw(fact record keys_of summary ratio base_of twins_differ differs far write_figures read_figures of_run);
 
-# Twins differ by at most this much, or their case claims nothing.
+# Twins differ by at most this much, or their case claims nothing but ratios that are far from 1.
 our $allowed = 0.03;
 
 my @columns = qw(case key n median low high rounds);
@@ -89,6 +90,15 @@ sub differs
 {
 	my ($ratio) = @_;
 	return abs($ratio->{median} - 1) > $allowed && ($ratio->{low} > 1 || $ratio->{high} < 1);
+}
+
+# far(CASE, RATIO): whether it differs from 1 by more than ten times what the twins of its case differ by.
+sub far
+{
+	my ($case, $ratio) = @_;
+	my $noise = twins_differ($case) // return 0;
+	my $median = $ratio->{median} || return 0;
+	return $ratio->{n} >= 5 && max($median, 1 / $median) - 1 > 10 * $noise;
 }
 
 sub short { my ($number) = @_; return defined $number ? 0 + sprintf('%.4g', $number) : '' }
