@@ -16,8 +16,8 @@ EXAMPLES
 DESCRIPTION
   Writes the rows of a table whose keys comb makes, in the order of the keys: first those that exist, then each new row
   as soon as comb_watermark() passes it, so that none is missed. The database needs comb, or its SQL flavour. The
-  role needs SELECT on the table, and with the SQL flavour pg_read_all_stats. A large
-  row takes four times its size in memory.
+  role needs SELECT on the table, and with the SQL flavour pg_read_all_stats. A large row
+  takes three times its size in memory.
 
 CONNECTION
   As with psql, with PGHOST and the other variables, .pgpass, services and target_session_attrs. A password is not asked

@@ -245,6 +245,7 @@ page source::copy(const std::string& select, bool is_load) {
     is_cut = read.count > 0 && read.rows.size() + row.size() > most_bytes && key != last;
     if (is_cut) return false;
     last = key;
+    read.rows.reserve(read.rows.size() + row.size() + 1);  // so that a large row is not copied for its line break
     read.rows += row;
     if (is_json) read.rows += '\n';
     if (mark == std::string_view("\1", 1)) (read.mark = row) += '\n';
