@@ -573,6 +573,46 @@ sub tests_of_promotion
 	return;
 }
 
+# ---- a pooler --------------------------------------------------------------------------------------------------------
+
+sub tests_of_pooler
+{
+	my $port = PostgreSQL::Test::Cluster::get_free_port();
+	my $ini = write_file("$folder/pgbouncer.ini", map { "$_\n" } '[databases]',
+		'* = host=' . $node->host . ' port=' . $node->port . ' user=' . sql('SELECT current_user'),
+		'[pgbouncer]', "listen_port = $port", "unix_socket_dir = $folder", 'auth_type = any', 'pool_mode = transaction',
+		'default_pool_size = 2', 'server_login_retry = 1');
+	my $pooler;
+	my $start_pooler = sub {
+		$pooler = fork // BAIL_OUT("fork: $!");
+		$running{$pooler} = 1;
+		exec 'pgbouncer', '-q', $ini if !$pooler;
+	};
+	$start_pooler->();
+	sql('CREATE TABLE pooled (id uuid PRIMARY KEY DEFAULT comb_uuid(), n int)');
+	my $file = "$folder/pooled.jsonl";
+	my @args = ('-d', "host=$folder port=$port dbname=$database", 'pooled', '--place', "$folder/pooled", '-f', $file);
+	my $pid = start(@args);
+	my $rows = 0;
+	my $follows = sub {
+		my ($what) = @_;
+		for (1 .. 20) { sql("INSERT INTO pooled (n) VALUES ($_)"); $rows++ }
+		return becomes(sub { ids_in($file) == $rows }, "it follows $what");
+	};
+	$follows->('through the pooler');
+	$node->restart;
+	$follows->('after a restart of the server');
+	kill 'KILL', $pooler;
+	ended($pooler);
+	$start_pooler->();
+	$follows->('after a restart of the pooler');
+	is(stopped($pid), 0, 'it ends');
+	is(join("\n", ids_in($file)), sql('SELECT id FROM pooled ORDER BY id'), 'each row is in the file once');
+	kill 'KILL', $pooler;
+	ended($pooler);
+	return;
+}
+
 # ---- doc/outbox.md ---------------------------------------------------------------------------------------------------
 
 # receive(SERVER): returns what a client posts to an HTTP server.
@@ -632,6 +672,12 @@ for my $flavour ('', '-sql')
 	subtest("killed at random, $database", \&walk);
 }
 subtest('doc/outbox.md', \&tests_of_document);
+$database = 'library';
+SKIP:
+{
+	skip('there is no pgbouncer', 1) if system('pgbouncer --version >/dev/null 2>&1') != 0;
+	subtest('a pooler', \&tests_of_pooler);
+}
 subtest('a promotion', \&tests_of_promotion);
 
 done_testing();
