@@ -72,8 +72,12 @@ BEGIN
 END
 $$;
 SELECT wait();
+
+-- In a transaction that would keep its snapshot, the wait goes on in the next one.
 SET default_transaction_isolation = 'repeatable read';
-CALL comb_wait(NULL, '1 hour', 'made');
+CALL comb_wait(NULL, '1 hour', 'made') \gset repeatable_
+SELECT :'repeatable_place' > max(id::text) AS is_above FROM made;
+SET default_transaction_isolation = 'serializable';
 DO $$ DECLARE place uuid; BEGIN CALL comb_wait(place, '1 hour', 'made'); END $$;
 RESET default_transaction_isolation;
 

@@ -132,10 +132,12 @@ sub sleeps_of
 
 my $do = "DO \$\$ DECLARE place uuid; BEGIN LOOP CALL comb_wait(place, '1 hour', 'events'); END LOOP; END \$\$";
 my $hot = "CALL hot_wait(hot_watermark(), '1 hour', 'events')";
-for my $case ([ 'a call', undef ], [ 'a call in DO', $do ], [ 'a call for hot ids', $hot ])
+my @isolation = map { "SET default_transaction_isolation = '$_'" } 'repeatable read', 'serializable';
+for my $case ([ 'a call', undef ], [ 'a call in DO', $do ], [ 'a call for hot ids', $hot ],
+	[ 'a call of REPEATABLE READ', undef, $isolation[0] ], [ 'a call of SERIALIZABLE in DO', $do, $isolation[1] ])
 {
-	my ($what, $sql) = @$case;
-	my $reader = reader(", 'events'");
+	my ($what, $sql, @first) = @$case;
+	my $reader = reader(", 'events'", @first);
 	waits($reader, $sql);
 	is($node->safe_psql('postgres', "
 		SELECT backend_xid, backend_xmin, (SELECT string_agg(locktype, ',') FROM pg_locks AS l WHERE l.pid = a.pid)
@@ -170,6 +172,9 @@ sub woken
 }
 $reader = reader(", 'events'");
 woken('a row ends the wait', 'INSERT INTO events (n) VALUES (1)');
+$reader->{session}->close;
+$reader = reader(", 'events'", $isolation[0]);
+woken('a row ends the wait of REPEATABLE READ', 'INSERT INTO events (n) VALUES (1)');
 $reader->{session}->close;
 $reader = reader(", 'events'");
 woken('a row ends the wait after comb_reset()', 'SELECT comb_reset()', 'INSERT INTO events (n) VALUES (1)');

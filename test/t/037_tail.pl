@@ -346,12 +346,19 @@ sub tests_of_targets
 	close $read;
 	system "comb_tail -d '@{[ $node->connstr($database) ]}' targets 2>$folder/gone | head -n 1 >$folder/one";
 	like(slurp_file("$folder/gone"), qr/Broken pipe|the reader is gone/, 'it ends when its reader is gone');
-	$pid = start('targets');
-	waits();
-	is(sql("SELECT backend_xmin IS NULL, backend_xid IS NULL $sessions"), 't|t', 'without a snapshot')
-	  if $database eq 'library'; # the SQL flavour sleeps in short queries
-	is(stopped($pid), 0, 'SIGTERM ends it');
-	becomes(sub { sql("SELECT count(*) $sessions") == 0 }, 'no session remains');
+	for my $isolation ('read committed', 'serializable')
+	{
+		sql("ALTER DATABASE $database SET default_transaction_isolation = '$isolation'");
+		$pid = start('targets');
+		waits();
+		is(sql("SELECT backend_xmin IS NULL, backend_xid IS NULL $sessions"), 't|t', "without a snapshot, $isolation")
+		  if $database eq 'library'; # the SQL flavour sleeps in short queries
+		my $last = sql('INSERT INTO targets DEFAULT VALUES RETURNING id');
+		becomes(sub { slurp_file($out) =~ /$last/ }, "it follows the table, $isolation");
+		is(stopped($pid), 0, 'SIGTERM ends it');
+		becomes(sub { sql("SELECT count(*) $sessions") == 0 }, 'no session remains');
+	}
+	sql("ALTER DATABASE $database RESET default_transaction_isolation");
 
 	# Memory: a million small rows, and a large one.
 	sql(q{

@@ -151,6 +151,14 @@ void forget_snapshots() {
   ForgetPortalSnapshots();
 }
 
+// Where the transaction would keep its snapshot, the wait goes on in the next one, as after a COMMIT in a procedure.
+void end_transaction_with_snapshot() {
+  if (!IsolationUsesXactSnapshot()) return;
+  SPI_connect_ext(SPI_OPT_NONATOMIC);
+  SPI_commit();
+  SPI_finish();
+}
+
 void stop_waiting(int, Datum) {
   server_waiting::take_off();
   server_world::waits().waiting.fetch_sub(1);
@@ -165,7 +173,7 @@ TimestampTz end_of_timeout(FunctionCallInfo fcinfo) {
       DirectFunctionCall2(timestamptz_pl_interval, TimestampTzGetDatum(GetCurrentTimestamp()), PG_GETARG_DATUM(1)));
 }
 
-// A transaction that waits would hold its rows and locks, and see no new rows with an old snapshot.
+// A transaction that waits would hold its rows and locks.
 void check_transaction(FunctionCallInfo fcinfo, const char* procedure) {
   const auto* call = as<CallContext>(fcinfo->context);
   if (call == nullptr || !IsA(call, CallContext) || call->atomic)
@@ -176,10 +184,6 @@ void check_transaction(FunctionCallInfo fcinfo, const char* procedure) {
     ereport(ERROR, errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
             errmsg("%s() cannot run in a transaction that has written or made an id", procedure),
             errhint("Commit before the call."));
-  if (IsolationUsesXactSnapshot())
-    ereport(ERROR, errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
-            errmsg("%s() cannot run in a transaction that keeps its snapshot", procedure),
-            errhint("Set default_transaction_isolation to read committed."));
 }
 
 Datum wait(FunctionCallInfo fcinfo, const char* procedure, const kind& ids) {
@@ -192,6 +196,7 @@ Datum wait(FunctionCallInfo fcinfo, const char* procedure, const kind& ids) {
   TupleDesc row;
   if (get_call_result_type(fcinfo, nullptr, &row) != TYPEFUNC_COMPOSITE) elog(ERROR, "%s() returns no row", procedure);
 
+  end_transaction_with_snapshot();
   this_session.announce_nothing();
   forget_snapshots();
   uuid next;
