@@ -17,7 +17,7 @@ my $top = "$ENV{SANDBOX}/comb";
 
 my $node = Comb::start_server('main', settings => "timezone = 'UTC'");
 
-my $tests = join '', map { slurp_file($_) } grep { !/003_/ } glob "$top/test/t/*.pl";
+my $tests = join '', map { slurp_file($_) } grep { !/003_/ } glob "$top/test/{t/*.pl,clients/*/test}";
 my $number = 0;
 for my $file ("$top/README.md", glob "$top/doc/*.md")
 {
