@@ -40,6 +40,33 @@ $plan = $node->safe_psql('postgres', q{
 	EXPLAIN (COSTS OFF) SELECT public.max(other), public.min(other) FROM keys});
 like($plan, qr/Finalize Aggregate.*Gather.*Partial Aggregate/s, 'parallel workers compute min() and max()');
 
+# Pages by a time without microseconds miss rows of a stored time, and none of created_at. Ids write no WAL, and no
+# process runs.
+$node->safe_psql('postgres', <<'SQL');
+CREATE TABLE visits (id uuid DEFAULT comb_uuid(), at timestamptz DEFAULT clock_timestamp());
+INSERT INTO visits SELECT FROM generate_series(1, 3000);
+CREATE VIEW visits_v AS SELECT *, comb_timestamp(id) AS created_at FROM visits;
+SQL
+for my $time ('at', 'created_at')
+{
+	my $read = $node->safe_psql('postgres', qq{
+		WITH RECURSIVE page AS (
+		    SELECT *, 1 AS n FROM (SELECT $time AS time, id FROM visits_v ORDER BY 1 DESC, 2 DESC LIMIT 50) AS first
+		UNION ALL
+		    SELECT next.time, next.id, n + 1
+		    FROM (SELECT date_trunc('milliseconds', time) AS time, id, n FROM page ORDER BY page.time, id LIMIT 1)
+		         AS last,
+		         LATERAL (SELECT $time AS time, v.id FROM visits_v AS v
+		                  WHERE ($time, v.id) < (last.time, last.id) ORDER BY 1 DESC, 2 DESC LIMIT 50) AS next)
+		SELECT count(*) FROM page});
+	cmp_ok($read, $time eq 'at' ? '<' : '==', 3000, "pages by $time, in milliseconds");
+}
+unlike($node->safe_psql('postgres', q{
+	EXPLAIN (ANALYZE, WAL) SELECT count(comb_uuid()) FROM generate_series(1, 1000000)}),
+	qr/WAL/, 'a million ids write no WAL');
+is($node->safe_psql('postgres', q{SELECT count(*) FROM pg_stat_activity WHERE backend_type ~ 'comb'}), 0,
+	'no process of comb runs');
+
 # The FAQ says which versions read the time in a key without comb.
 SKIP:
 {

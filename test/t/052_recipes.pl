@@ -218,6 +218,17 @@ runs("COPY customers (name) FROM PROGRAM 'echo Konrad'", 'programs copy into the
 gives('SELECT count(*) FROM customers WHERE customers.created_at > now() - interval \'1 hour\'', '5',
 	'the function reads the key of all rows');
 
+# ---- a table becomes a partition -------------------------------------------------------------------------------------
+
+begin('attach');
+my ($check) = slurp_file("$doc/time-queries.md") =~ /`(CHECK \(id >= comb_boundary\('2025-12[^`]*)`/;
+runs("CREATE TABLE parts (id uuid PRIMARY KEY) PARTITION BY RANGE (id);
+	  CREATE TABLE part (id uuid PRIMARY KEY, $check);
+	  INSERT INTO part SELECT comb_uuid('2025-12-20') FROM generate_series(1, 1000)", 'a table has such a CHECK');
+like(($node->psql($database, q{SET client_min_messages = debug1; ALTER TABLE parts ATTACH PARTITION part
+	FOR VALUES FROM (comb_boundary('2025-12-01')) TO (comb_boundary('2026-01-01'))}))[2],
+	qr/partition constraint for table "part" is implied by existing constraints/, 'ATTACH does not read it');
+
 # ---- a server takes over ---------------------------------------------------------------------------------------------
 
 begin('advance');
