@@ -38,6 +38,7 @@ class output {
 
   std::string file_, command_, identity_ = "none";
   int descriptor_ = 1;
+  bool can_block_;
   unsigned long long length_ = 0;
 };
 
