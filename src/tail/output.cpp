@@ -24,7 +24,7 @@ output::output(const options& given) : file_(given.file), command_(given.command
   can_block_ = file_.empty() && command_.empty();
   if (!file_.empty()) open_file();
   // In a description of its own, a pipe is filled without blocking, and who else has it sees no difference.
-  if (struct stat found {}; can_block_ && fstat(descriptor_, &found) == 0 && S_ISFIFO(found.st_mode)) {
+  if (struct stat found{}; can_block_ && fstat(descriptor_, &found) == 0 && S_ISFIFO(found.st_mode)) {
     const int own = open("/proc/self/fd/1", O_WRONLY | O_NONBLOCK | O_CLOEXEC);
     can_block_ = own < 0;
     if (!can_block_) descriptor_ = own;
@@ -95,7 +95,7 @@ int output::run(const std::string& rows) {
   posix_spawn_file_actions_adddup2(&actions, pipe[0], 0);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
   sigset_t signals;
   sigemptyset(&signals);
   posix_spawnattr_setsigmask(&attributes, &signals);
@@ -120,7 +120,7 @@ int output::run(const std::string& rows) {
     // SIGCHLD ends the wait.
     while (waitpid(child, &status, WNOHANG) == 0) wait_for(-1, 0);
   } catch (const stopped&) {
-    kill(child, SIGTERM);
+    kill(-child, SIGTERM);
     throw;
   }
   return status;

@@ -24,12 +24,13 @@ void sync_folder_of(const std::string& name) {
 
 place_file::place_file(const std::string& name) : name_(name) {
   if (name.empty()) return;
-  // The place itself is replaced, so it cannot be locked. The lock ends with the process.
+  // The place itself is replaced, so it cannot be locked. The lock ends with the process and its command, which has the
+  // descriptor, too: after a kill, no older rows arrive later than those of the next run.
   const std::string lock = name + ".lock";
-  const int descriptor = open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  const int descriptor = open(lock.c_str(), O_RDWR | O_CREAT, 0666);
   if (descriptor < 0) cannot("open " + lock);
   if (flock(descriptor, LOCK_EX | LOCK_NB) != 0)
-    throw failure{cannot_write, "another comb_tail uses the place " + name};
+    throw failure{cannot_write, "another comb_tail, or its command, uses the place " + name};
 
   if (access(name.c_str(), F_OK) != 0 && errno == ENOENT) return;
   std::ifstream file(name);

@@ -10,6 +10,7 @@ use strict;
 use warnings;
 use Comb;
 use Document;
+use Fcntl ':flock';
 use IO::Socket::INET;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
@@ -237,7 +238,7 @@ sub tests_of_refusals
 	my $file = "$folder/$database.refused";
 	my $pid = start('events', '--place', $place, '-f', $file);
 	becomes(sub { -s $file && slurp_file($place) =~ /^place [1-9a-f0]+-/m }, 'a place is written');
-	fails_with(1, qr/another comb_tail uses the place/, 'a second program', 'events', '--place', $place);
+	fails_with(1, qr/another comb_tail, or its command, uses the place/, 'a second program', 'events', '--place', $place);
 	fails_with(1, qr/another comb_tail writes/, 'a second program with the file', 'events', '-f', $file);
 	is(stopped($pid), 0, 'it ends');
 	like(slurp_file($place), qr/^file none 0$/m, 'then the file is free');
@@ -328,6 +329,14 @@ sub tests_of_targets
 	becomes(sub { -e "$place.sleep" }, 'a command runs');
 	is(stopped($pid), 0, 'SIGTERM ends it with its command');
 	like(slurp_file("$place.sleep"), qr/^place 00000000-/m, 'whose rows are not done');
+	my @exec = ('targets', '--place', "$place.sleep", '--exec');
+	$pid = start(@exec, "echo \$\$ >$tries.pid; exec sleep 100");
+	becomes(sub { -s "$tries.pid" }, 'a command runs');
+	kill 'KILL', $pid;
+	ended($pid);
+	fails_with(1, qr/or its command, uses the place/, 'after a kill, no page goes past a command that still runs', @exec, 'true');
+	kill 'KILL', slurp_file("$tries.pid");
+	becomes(sub { run_tail(@exec, 'true', '--until', 'now') == 0 }, 'then the next run goes on');
 
 	# A reader that does not read. Nothing is open meanwhile, and SIGTERM ends it.
 	pipe my $read, my $write or die;
@@ -449,6 +458,14 @@ sub tests_of_logs
 # The ids in a file, which is complete.
 sub ids_in { return map { /"id": "([-0-9a-f]{36})"/ } grep { /\}$/ } split /\n/, -e $_[0] ? slurp_file($_[0]) : '' }
 
+# Waits until the command of a program that was killed has ended.
+sub wait_for_command
+{
+	open my $lock, '>>', "$_[0].lock" or die;
+	flock $lock, LOCK_EX or die;
+	return;
+}
+
 sub walk
 {
 	sql('CREATE TABLE walked (id uuid PRIMARY KEY DEFAULT comb_uuid(), payload text)');
@@ -474,12 +491,14 @@ sub walk
 
 	my %program = (
 		file => [ '-f', "$folder/$database.walk" ],
-		command => [ '--exec', "sleep 0.0\$((\$\$ % 10)); cat >>$folder/$database.command.\$\$" ], # after a kill, two can run
+		command => [ '--exec', "sleep 0.0\$((\$\$ % 10)); cat >>$folder/$database.command.\$\$" ], # goes on without its shell
 		pipe => []);
 	my (%pid, %out, %err);
 	my $start = sub {
 		my ($what) = @_;
-		my @args = (@{ $program{$what} }, '--place', "$folder/$database.$what.place");
+		my $place = "$folder/$database.$what.place";
+		my @args = (@{ $program{$what} }, '--place', $place);
+		wait_for_command($place);
 		$pid{$what} = start('walked', @args, '--page', 1 + int rand 3000);
 		($out{$what}, $err{$what}) = ($out, $err);
 	};
@@ -527,6 +546,7 @@ sub walk
 		kill 'KILL', $pid{$what};
 		ended($pid{$what});
 		push @piped, ids_in($out{pipe}) if $what eq 'pipe';
+		wait_for_command("$folder/$database.$what.place");
 		my @args = (@{ $program{$what} }, '--place', "$folder/$database.$what.place");
 		is(run_tail('walked', @args, '--until', 'now'), 0, "$what ends") or diag(slurp_file($err));
 		push @piped, ids_in($out) if $what eq 'pipe';
