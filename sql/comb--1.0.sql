@@ -195,10 +195,10 @@ COMMENT ON FUNCTION comb_watermark_holders(regclass[]) IS 'transactions that hol
 -- The next place is never below the given one, and is the same if the watermark did not pass it in time. The procedure
 -- holds no snapshot and no lock while it waits. Without tables, it waits for rows of any table of the database.
 --
--- Error 25001 in a transaction block, which it would hold open, in a transaction that has written or made an id, and in
--- REPEATABLE READ and SERIALIZABLE, where later queries would not see the rows. Error 22004 for a timeout that is NULL,
--- and 22023 for one that is negative. Errors 22004, 42P01, 42809, 54023, 55000 and 53200 as for the watermark, and
--- 42P01 for a table that is dropped meanwhile, when the session looks again.
+-- In REPEATABLE READ and SERIALIZABLE it commits before it waits, so that later queries see the rows. Error 25001 in a
+-- transaction block, which it would hold open, and in a transaction that has written or made an id. Error 22004 for a
+-- timeout that is NULL, and 22023 for one that is negative. Errors 22004, 42P01, 42809, 54023, 55000 and 53200 as for
+-- the watermark, and 42P01 for a table that is dropped meanwhile, when the session looks again.
 
 CREATE PROCEDURE comb_wait(INOUT place uuid, timeout interval, VARIADIC tables regclass[] DEFAULT '{}')
 LANGUAGE C
