@@ -1,9 +1,10 @@
 // Checks that comb_wait() and hot_wait() sleep past no row that can be read, and that what is read from place to place
 // is each committed row exactly once.
 //
-//   check_wait CONNINFO SEED SECONDS [library|flavour [TIMEOUT]]
+//   check_wait CONNINFO SEED SECONDS [library|flavour [COPIES [TIMEOUT]]]
 //
-// Needs the tables of check_wait.sql. Readers wait for one table, a partition, several tables, or all. In each round,
+// Needs the tables of check_wait.sql. Readers wait for one table, a partition, several tables, or all; of each kind
+// there are as many as COPIES, 1 by default. In each round,
 // sessions do one of the scenarios below, at a random moment of the readers' next SELECT and wait. Then nothing happens
 // until each reader has all rows. So a wake-up that is lost makes a wait last to its timeout, of 30 seconds by default.
 // With `flavour`, the procedures are those of the SQL flavour, in which a failed transaction that is still open holds
@@ -34,6 +35,7 @@ using ids = std::vector<std::string>;
 std::string conninfo;
 double timeout = 30;
 bool flavour = false;
+int copies = 1;
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
@@ -192,7 +194,8 @@ struct checker {
   int settled = 0;
 
   void add(const char* name, const std::string& wait, int of) {
-    readers.push_back(std::unique_ptr<reader>(new reader{name, wait, of, (of & others) != 0}));
+    for (int i = 0; i < copies; ++i)
+      readers.push_back(std::unique_ptr<reader>(new reader{name, wait, of, (of & others) != 0}));
   }
 
   checker() {
@@ -516,12 +519,13 @@ scenario make(const char* name, int weight, Run run) {
 
 int main(int argc, char** argv) {
   if (argc < 4) {
-    std::fputs("usage: check_wait CONNINFO SEED SECONDS [library|flavour [TIMEOUT]]\n", stderr);
+    std::fputs("usage: check_wait CONNINFO SEED SECONDS [library|flavour [COPIES [TIMEOUT]]]\n", stderr);
     return 2;
   }
   conninfo = argv[1];
   flavour = argc > 4 && std::strcmp(argv[4], "flavour") == 0;
-  if (argc > 5) timeout = std::strtod(argv[5], nullptr);
+  if (argc > 5) copies = std::atoi(argv[5]);
+  if (argc > 6) timeout = std::strtod(argv[6], nullptr);
   using s = scenarios;
   const scenario all[] = {
       make("commit", 30, [](s& of) { of.commit(); }),

@@ -3,7 +3,7 @@
 # other tables are committed.
 #
 #   SEED=number     repeats the choices of an earlier run, which prints its seed if it fails
-#   SECONDS=number  is how long sessions write, 30 seconds by default
+#   SECONDS=number  is how long sessions write, 30 seconds by default. With it, 70 readers wait instead of 7
 #
 # Needs: libpq
 use strict;
@@ -16,6 +16,7 @@ use Time::HiRes qw(sleep);
 
 my $seed = Comb::seed();
 my $seconds = $ENV{SECONDS} || 30;
+my $copies = $ENV{SECONDS} ? 10 : 1;
 
 my $top = "$ENV{SANDBOX}/comb";
 my $check = Comb::build_program('check_wait');
@@ -41,7 +42,7 @@ sub check_wait
 	$node->safe_psql('postgres', "CREATE DATABASE $database");
 	$node->safe_psql($database, $setup);
 	$node->safe_psql($database, "UPDATE pg_proc SET probin = '$library' WHERE probin = '\$libdir/comb'") if $library;
-	my @command = ($check, $node->connstr($database), $seed, $seconds / 3, $kind);
+	my @command = ($check, $node->connstr($database), $seed, $seconds / 3, $kind, $copies);
 	my $right = IPC::Run::run(\@command, '>', \my $out, '2>', \my $err);
 	note($out);
 	diag($out, $err) unless $right && !$err;
