@@ -28,6 +28,8 @@ output::output(const options& given) : file_(given.file), command_(given.command
     const int own = open("/proc/self/fd/1", O_WRONLY | O_NONBLOCK | O_CLOEXEC);
     can_block_ = own < 0;
     if (!can_block_) descriptor_ = own;
+    // The reader reads most of a page while the server makes the next one. A system can allow less, which is slower.
+    fcntl(descriptor_, F_SETPIPE_SZ, 1 << 20);
   }
 }
 
