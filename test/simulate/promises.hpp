@@ -281,11 +281,7 @@ struct promises {
   // A snapshot is the number of commits that it sees.
   int snapshot() const { return commits_; }
 
-  // A sample is for the statements of all sessions. What is returned is right for all snapshots from now on.
-  void sample_was_taken(stamp watermark) {
-    if (mine().watermark_epoch != watermark_epoch_ || is_being_set_back()) return;
-    shared_sample_ = {watermark_epoch_, watermark};
-  }
+  // What is returned is right for all snapshots from now on.
   void watermark_returned(stamp watermark, const table_set& of, bool is_quiet) {
     operation& op = mine();
     if (op.watermark_epoch != watermark_epoch_ || is_being_set_back()) return;
@@ -313,6 +309,15 @@ struct promises {
     int snapshot = 0;
   };
   using readers = std::array<reader, 8>;
+
+  // A sample is for the statements of all sessions, and above all for the next ones of its own.
+  void sample_was_taken(stamp watermark, reader& of, bool is_quiet) {
+    const operation& op = mine();
+    if (op.watermark_epoch != watermark_epoch_ || is_being_set_back()) return;
+    shared_sample_ = {watermark_epoch_, watermark};
+    if (of.epoch != watermark_epoch_) of = {watermark_epoch_};
+    if (is_quiet && op.is_alone && op.epoch == epoch_) of.owed = op.low;
+  }
 
   // `before` is what the reader was owed when the statement took its snapshot, `known` a sample that was there, and
   // `is_quiet` says whether no other transaction was running when it began.

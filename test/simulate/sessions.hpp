@@ -124,29 +124,38 @@ inline void rollback_to() {
 
 // Locks a table, and makes an id for a row of it.
 template <int table>
-void insert_into() {
-  answer([] {
-    process& me = self();
-    if ((me.locks & table) == 0) {
-      pause();
-      me.locks |= table, transaction_of(me).locked |= table;
-      tell("locks table ", table, " of database ", me.database);
-    }
-    tell("requests an id");
-    const bool is_first = !transaction_of(me).has_stamps, takes_samples = world::takes_samples();
-    const stamp id = session().next(world::clock());
-    tell("receives id ", id);
-    checker.id_returned(id, transaction_of(me), table, me.last);
-    checker.clock_was_believed(id);
-    if (is_first) checker.sample_is_owed(me.owes_sample);
-    if (takes_samples && !setup.promotes && !setup.disk_fails && !setup.far_clocks)
-      checker.window_was_opened(id, me.owes_sample);
-    need_xid();
-  });
+void insert_row() {
+  process& me = self();
+  if ((me.locks & table) == 0) {
+    pause();
+    me.locks |= table, transaction_of(me).locked |= table;
+    tell("locks table ", table, " of database ", me.database);
+  }
+  tell("requests an id");
+  const bool is_first = !transaction_of(me).has_stamps, takes_samples = world::takes_samples();
+  const stamp id = session().next(world::clock());
+  tell("receives id ", id);
+  checker.id_returned(id, transaction_of(me), table, me.last);
+  checker.clock_was_believed(id);
+  if (is_first) checker.sample_is_owed(me.owes_sample);
+  if (takes_samples && !setup.promotes && !setup.disk_fails && !setup.far_clocks)
+    checker.window_was_opened(id, me.owes_sample);
+  need_xid();
 }
 
+template <int table>
+void insert_into() {
+  answer(insert_row<table>);
+}
 constexpr act insert = insert_into<1>;
 inline void one_id() { insert(), commit(); }
+// Without BEGIN, the answer comes after the commit.
+inline void insert_alone() {
+  begin();
+  self().sees.now.join(machine.clients);
+  run(insert_row<1>), commit();
+  machine.clients.join(self().sees.now);
+}
 
 // The watermarks of other tables leave room for one. Without room, watermarks wait for all transactions of the server.
 inline void fill() {
@@ -187,7 +196,12 @@ constexpr act watermark = watermark_of<0>;
 template <int tables>
 void plan_of() {
   if (machine.recovers) return;
-  answer_alone([] { checker.sample_was_taken(session().take_sample(table_set{self().database, tables}).watermark); });
+  answer_alone([] {
+    const table_set of = {self().database, tables};
+    const auto [quiet, ended] = std::pair(is_quiet(of), machine.ended);
+    const stamp watermark = session().take_sample(of).watermark;
+    checker.sample_was_taken(watermark, self().reads[of.number()], quiet && machine.ended == ended);
+  });
 }
 constexpr act plan = plan_of<0>;
 
