@@ -156,7 +156,7 @@ const scenario scenarios[] = {
     {"statements on two tables", {{insert}, {read_of<2>, read_of<1>}}, {}},
     {"statements in two databases", {{insert}, {to_other_database, plan, one_id}, {read_late}}, {}},
     {"waits and transactions", {{one_id, ms_forward, insert_alone}, {wait_for<1>, wait_for<1>}}, {}, 1},
-    {"two who wait, and a transaction", {{wait_for<1>}, {wait_for<1>, wait_for<1>}, {one_id}}, {}},
+    {"two who wait, and a transaction", {{wait_for<1>}, {wait_for<1>, wait_for<1>}, {ms_forward, one_id}}, {}},
     {"two who wait for a new table", {{one_id, wait_for<1>}, {watermark_of<1>, wait_for<1>}, {one_id}}, {}, 1},
     {"a wait that a transaction holds back", {{insert, rollback}, {wait_for<1>, wait_for<1>}, {one_id}}, {}},
     {"a wait that a rollback to a savepoint ends",

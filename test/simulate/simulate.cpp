@@ -5,7 +5,8 @@
 //
 // First it goes through all histories of some scenarios with at most so many preemptions, or none if N is 0. Then it
 // tries random histories, the first with the given seed. A history that breaks a promise is shortened and printed. With
-// --brief it is not printed, and the first one ends the program. With --print, each history is printed as it runs.
+// --brief it is not printed, and the first one ends the program, and no scenario takes longer than the random ones. With
+// --print, each history is printed as it runs.
 #include <time.h>
 
 #include <cinttypes>
@@ -209,7 +210,7 @@ void report(const std::string& name, std::uint64_t histories, double since) {
   explain();
 }
 
-void explore(const scenario& which, int deviations, bool stale) {
+void explore(const scenario& which, int deviations, bool stale, double limit) {
   const double since = seconds();
   std::uint64_t histories = 0;
   setup = {};
@@ -228,13 +229,13 @@ void explore(const scenario& which, int deviations, bool stale) {
   do {
     run_history();
     ++histories;
-  } while (failure.empty() && choice.next_history());
+  } while (failure.empty() && choice.next_history() && (!is_brief || seconds() - since < limit));
   report(which.name + std::string(stale ? ", old values" : ""), histories, since);
 }
 
-void explore_all(int deviations) {
+void explore_all(int deviations, double limit) {
   for (const scenario& each : scenarios)
-    for (bool stale : {false, true}) explore(each, deviations, stale);
+    for (bool stale : {false, true}) explore(each, deviations, stale, limit);
 }
 
 void try_random(double limit, std::uint64_t first, std::uint64_t most) {
@@ -275,8 +276,8 @@ int main(int count, char** arguments) {
   }
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
   // What is found at all is mostly found in seconds.
-  if (is_brief) explore_all(1), try_random(std::min(limit, 2.0), seed, histories);
-  if (deviations > 0) explore_all(deviations);
+  if (is_brief) explore_all(1, limit), try_random(std::min(limit, 2.0), seed, histories);
+  if (deviations > 0) explore_all(deviations, limit);
   if (limit > 0) try_random(limit, seed, histories);
   return failures == 0 ? 0 : 1;
 }
