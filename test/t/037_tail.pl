@@ -338,14 +338,14 @@ sub tests_of_targets
 	kill 'KILL', slurp_file("$tries.pid");
 	becomes(sub { run_tail(@exec, 'true', '--until', 'now') == 0 }, 'then the next run goes on');
 
-	# A reader that does not read. Nothing is open meanwhile, and SIGTERM ends it.
+	# A reader that does not read more than the pipe takes. Nothing is open meanwhile, and SIGTERM ends it.
 	pipe my $read, my $write or die;
 	$pid = fork // die;
 	if (!$pid)
 	{
 		open STDOUT, '>&', $write;
 		close $read;
-		exec 'comb_tail', '-d', $node->connstr($database), 'targets';
+		exec 'comb_tail', '-d', $node->connstr($database), 'targets', '--columns', q{repeat('x', 1000)};
 	}
 	close $write;
 	becomes(sub { sql("SELECT count(*) $sessions AND state = 'idle' AND query LIKE '%COPY%'") }, 'its output is blocked');
