@@ -164,18 +164,18 @@ inline void fill() {
   });
 }
 
+// Without room for a table, each prepared transaction holds its watermarks back.
+inline bool has_room() { return shared.watermarks.tables.count + 1 < table_watermarks::capacity; }
+
 // Whether a transaction that has written to the tables holds watermarks back.
 inline bool is_held(const table_set& of) {
   const auto writes = [&of](const auto& each) { return each.transaction >= 0 && transaction_of(each).writes_to(of); };
-  const auto holds = [&](const prepared_locks& each) { return each.locks != 0 && writes(each); };
+  const auto holds = [&](const prepared_locks& each) { return each.locks != 0 && (!has_room() || writes(each)); };
   return std::any_of(machine.processes, machine.processes + max_processes, writes) ||
          std::any_of(machine.prepared.begin(), machine.prepared.end(), holds);
 }
 // Whether the session's next watermark is above all ids that were returned.
-inline bool is_quiet(const table_set& of) {
-  return !is_held(of) && setup.tags > 2 && setup.stale == 0 &&
-         shared.watermarks.tables.count + 1 < table_watermarks::capacity;
-}
+inline bool is_quiet(const table_set& of) { return !is_held(of) && setup.tags > 2 && setup.stale == 0 && has_room(); }
 
 template <int tables = 0>
 void watermark_of() {

@@ -5,8 +5,8 @@
 //
 // First it goes through all histories of some scenarios with at most so many preemptions, or none if N is 0. Then it
 // tries random histories, the first with the given seed. A history that breaks a promise is shortened and printed. With
-// --brief it is not printed, and the first one ends the program, and no scenario takes longer than the random ones. With
-// --print, each history is printed as it runs.
+// --brief it is not printed, the first one ends the program, and no scenario takes longer than the random histories.
+// With --print, each history is printed as it runs.
 #include <time.h>
 
 #include <cinttypes>
