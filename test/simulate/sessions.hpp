@@ -341,14 +341,17 @@ inline bool look(const table_set& of, stamp place) {
   run([&] {
     const std::uint64_t bits = waiting::put_down(waited_tables{of});
     const found_watermark found = session().take_watermark(of);
-    const bool is_news = waiting::ended(bits) >= place;
+    const stamp ended = waiting::ended(bits);
+    const bool is_news = ended >= place;
+    const bool is_early = me.clock_has_woken < 3 && waiting::is_early(ended, found.watermark, place);
     tell(is_news ? "has news" : "has no news", ", and the watermark ", found.watermark, ", held back by ",
          found.holder);
-    is_over = is_news && found.watermark > place;
+    is_over = is_news && found.watermark > place && !is_early;
     if (is_over) return checker.wait_returned(found.watermark, of);
     waiting::narrow(is_news && found.holder >= 0 ? found.holder : waits_for_tables);
     // Of two tags, the holder's can be that of an earlier transaction.
-    me.sleeps_briefly = is_news && (found.holder == held_by_unknown || (found.holder >= 0 && setup.tags == 2));
+    me.sleeps_briefly =
+        is_early || (is_news && (found.holder == held_by_unknown || (found.holder >= 0 && setup.tags == 2)));
   });
   return is_over || me.must_roll_back;
 }

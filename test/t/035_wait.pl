@@ -68,7 +68,8 @@ $node->safe_psql(
 		END LOOP;
 	END $$});
 
-# A session that has waited, so that it returns only for rows that come. It can be told what to run first.
+# A session that has waited, in an earlier millisecond, so that it returns only for rows that come. It can be told what
+# to run first.
 sub reader
 {
 	my ($tables, @first) = @_;
@@ -76,7 +77,7 @@ sub reader
 	$self->{session}->rows($_) for @first;
 	($self->{pid}) = $self->{session}->rows('SELECT pg_backend_pid()');
 	my $call = "CALL comb_wait(:'place', '0'$tables) \\gset\n";
-	$self->{session}->rows("SELECT comb_watermark() AS place \\gset\n${call}${call}SELECT 1");
+	$self->{session}->rows("SELECT comb_watermark() AS place \\gset\n${call}SELECT pg_sleep(0.002);\n${call}SELECT 1");
 	return $self;
 }
 
@@ -180,6 +181,20 @@ $reader->{session}->close;
 $reader = reader(", 'events'");
 woken('a row ends the wait after comb_reset()', 'SELECT comb_reset()', 'INSERT INTO events (n) VALUES (1)');
 $reader->{session}->close;
+
+# An id of comb_uuid_v7() can sort after the first place of its millisecond, also if nobody had waited for its table.
+my @slept = grep {
+	my $server = Session->new($node->connstr('postgres'));
+	$server->rows("CREATE TABLE v7_$_ (id uuid DEFAULT comb_uuid_v7()); INSERT INTO v7_$_ DEFAULT VALUES; SELECT 1");
+	my $wait = "CALL comb_wait(:'place', :'timeout', 'v7_$_') \\gset\n";
+	$server->rows("SELECT '1 minute' AS timeout, '00000000-0000-0000-0000-000000000000' AS place \\gset\n${wait}SELECT 1");
+	$server->rows("SELECT CASE count(*) WHEN 1 THEN '0' ELSE '20 seconds' END AS timeout, clock_timestamp() AS began
+		FROM v7_$_ WHERE id < :'place' \\gset\n${wait}SELECT 1");
+	my ($slept) = $server->rows("SELECT clock_timestamp() - :'began' > interval '19 seconds'");
+	$server->close;
+	$slept eq 't';
+} 1 .. 10;
+is("@slept", '', 'a wait sees ids of comb_uuid_v7() that sort after its first place');
 
 # A subscription writes without statements, and makes the id of a column that the publisher does not have.
 $node->safe_psql('postgres', 'CREATE DATABASE publisher');

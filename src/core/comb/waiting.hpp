@@ -108,6 +108,13 @@ struct waiting {
     return latest;
   }
 
+  // Whether a wait from a place is to go on into the next millisecond, because ids can sort after its places, as those
+  // of comb_uuid_v7() do. While the sequence is ahead of the clock, that can be far away, so a waiter goes on for a
+  // while.
+  static bool is_early(stamp ended, stamp watermark, stamp place) {
+    return ended == end_of_ms(watermark) && ended == end_of_ms(place);
+  }
+
   // ---- a transaction that ends --------------------------------------------------------------------------------------
 
   // How often it has changed which tables are waited for. It is 0 as long as nobody has waited.
@@ -178,8 +185,9 @@ struct waiting {
     shared.tables[found].key.store(key);
     shared.changes.fetch_add(1);
     World::fence();
-    // Those who have ended before may not have known the entry.
-    raise(shared.tables[found], World::server().last.load());
+    // Those who have ended before may not have known the entry, and can have made ids that sort after places of their
+    // millisecond.
+    raise(shared.tables[found], end_of_ms(World::server().last.load()));
     return found;
   }
 };

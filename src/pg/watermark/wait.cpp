@@ -115,6 +115,7 @@ uuid wait_above(const uuid& place, const table_set& of, TimestampTz end, const k
   const char* names[table_set::max_tables];
   for (std::size_t i = 0; i < of.tables(); ++i) names[i] = get_rel_name(of.table(i));
   std::int64_t held = 1;
+  int early = 0;  // for so many milliseconds
   for (;;) {
     ResetLatch(MyLatch);
     AcceptInvalidationMessages();
@@ -131,13 +132,13 @@ uuid wait_above(const uuid& place, const table_set& of, TimestampTz end, const k
     const uuid next = ids.id(found.watermark);
     const stamp from = ids.stamp_of(place), ended = server_waiting::ended(bits);
     const bool is_news = ended >= from;
-    // Ids of comb_uuid_v7() sort after all places of their millisecond, so they are read up to one of the next.
-    const bool is_early = ended == end_of_ms(found.watermark) && ended == end_of_ms(from);
+    const bool is_early = early < 50 && server_waiting::is_early(ended, found.watermark, from);
     const bool is_over = is_news && next > place && !is_early;
     if (is_over) last_return = GetCurrentTimestamp();
     if (is_over || left <= 0) return std::max(place, next);
     const bool is_held = is_news && found.holder >= 0;
     server_waiting::narrow(is_held ? found.holder : waits_for_tables);
+    early += is_early;
     sleep(std::min(left, is_early ? 1 : longest_sleep(is_news ? found.holder : held_by_none, held)));
   }
 }
