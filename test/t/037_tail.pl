@@ -334,7 +334,7 @@ sub tests_of_targets
 	becomes(sub { -s "$tries.pid" }, 'a command runs');
 	kill 'KILL', $pid;
 	ended($pid);
-	fails_with(1, qr/or its command, uses the place/, 'after a kill, no page goes past a command that still runs', @exec, 'true');
+	fails_with(1, qr/or its command, uses the place/, 'after a kill, no page passes a command that runs', @exec, 'true');
 	kill 'KILL', slurp_file("$tries.pid");
 	becomes(sub { run_tail(@exec, 'true', '--until', 'now') == 0 }, 'then the next run goes on');
 
