@@ -115,7 +115,7 @@ uuid wait_above(const uuid& place, const table_set& of, TimestampTz end, const k
   const char* names[table_set::max_tables];
   for (std::size_t i = 0; i < of.tables(); ++i) names[i] = get_rel_name(of.table(i));
   std::int64_t held = 1;
-  int early = 0;  // for so many milliseconds
+  int early = 0;  // how many milliseconds it has gone on into the next one
   for (;;) {
     ResetLatch(MyLatch);
     AcceptInvalidationMessages();
