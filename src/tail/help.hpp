@@ -46,8 +46,8 @@ OUTPUT
   -f, --file=FILE        append to a file, with fsync. SIGHUP opens it again after it was renamed
   --exec=COMMAND         give each page to the standard input of a shell command. If that fails, it gets the page again,
                          after growing pauses
-  --place=FILE           keep the place in this file, and continue from it. FILE.lock keeps others out, as long as this
-                         program or its command runs
+  --place=FILE           keep the place in this file, and continue from it. By a lock of FILE.lock, a second comb_tail
+                         waits until the first and its command have ended
   -v, --verbose          print the progress each ten seconds, as is done on a terminal each second
   -V, --version          print the version
   --help                 print this

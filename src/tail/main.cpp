@@ -232,6 +232,8 @@ int main(int count, char** arguments) {
       throw;
     }
     return done;
+  } catch (const stopped&) {
+    return done;  // before it had its place
   } catch (const failure& reason) {
     std::fprintf(stderr, "comb_tail: %s\n", reason.message.c_str());
     return reason.status;

@@ -5,11 +5,13 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 
 #include "failure.hpp"
+#include "signals.hpp"
 
 namespace tail {
 
@@ -25,12 +27,15 @@ void sync_folder_of(const std::string& name) {
 place_file::place_file(const std::string& name) : name_(name) {
   if (name.empty()) return;
   // The place itself is replaced, so it cannot be locked. The lock ends with the process and its command, which has the
-  // descriptor, too: after a kill, no older rows arrive later than those of the next run.
+  // descriptor, too: after a kill, the next run waits for the command, and no older rows arrive later than its own.
   const std::string lock = name + ".lock";
   const int descriptor = open(lock.c_str(), O_RDWR | O_CREAT, 0666);
   if (descriptor < 0) cannot("open " + lock);
-  if (flock(descriptor, LOCK_EX | LOCK_NB) != 0)
-    throw failure{cannot_write, "another comb_tail, or its command, uses the place " + name};
+  for (bool is_told = false; flock(descriptor, LOCK_EX | LOCK_NB) != 0; sleep_for(0.1)) {
+    if (errno != EWOULDBLOCK) cannot("lock " + lock);
+    if (!is_told) std::fprintf(stderr, "comb_tail: waits for another one, or its command, at %s\n", name.c_str());
+    is_told = true;
+  }
 
   if (access(name.c_str(), F_OK) != 0 && errno == ENOENT) return;
   std::ifstream file(name);

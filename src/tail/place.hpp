@@ -17,7 +17,7 @@ struct place {
 
 class place_file {
  public:
-  // Takes the lock of a place, and reads it. Without a name, no place is kept. Throws `failure`.
+  // Waits for the lock of a place, and reads it. Without a name, no place is kept. Throws `failure` and `stopped`.
   explicit place_file(const std::string& name);
 
   // Without an id if there was no file.
