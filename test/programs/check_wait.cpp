@@ -1,15 +1,15 @@
 // Checks that comb_wait() and hot_wait() sleep past no row that can be read, and that what is read from place to place
 // is each committed row exactly once.
 //
-//   check_wait CONNINFO SEED SECONDS [library|flavour [COPIES [TIMEOUT]]]
+//   check_wait CONNINFO SEED SECONDS [library|flavour [COPIES [CRASH]]]
 //
 // Needs the tables of check_wait.sql. Readers wait for one table, a partition, several tables, or all; of each kind
-// there are as many as COPIES, 1 by default. In each round,
-// sessions do one of the scenarios below, at a random moment of the readers' next SELECT and wait. Then nothing happens
-// until each reader has all rows. So a wake-up that is lost makes a wait last to its timeout, of 30 seconds by default.
-// With `flavour`, the procedures are those of the SQL flavour, in which a failed transaction that is still open holds
-// back those who wait for all tables. Returns 0 if no wait did and the rows were right, 1 if not, and 2 on other
-// errors.
+// there are as many as COPIES, 1 by default. In each round, sessions do one of the scenarios below, at a random moment
+// of the readers' next SELECT and wait. Then nothing happens until each reader has all rows. So a wake-up that is lost
+// makes a wait last to its timeout, of 30 seconds. With `flavour`, the procedures are those of the SQL flavour, in which
+// a failed transaction that is still open holds back those who wait for all tables. CRASH is a shell command that ends
+// the server, or all of its sessions, and is run in a scenario more. Returns 0 if no wait did and the rows were right,
+// 1 if not, and 2 on other errors.
 #include <libpq-fe.h>
 
 #include <algorithm>
@@ -33,9 +33,10 @@ using std::to_string;
 using ids = std::vector<std::string>;
 
 std::string conninfo;
-double timeout = 30;
+constexpr double timeout = 30;
 bool flavour = false;
 int copies = 1;
+std::string crash_command;
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
@@ -58,8 +59,12 @@ class session {
   ~session() { PQfinish(connection_); }
 
   void connect() {
-    PQfinish(connection_);
-    connection_ = PQconnectdb((conninfo + " application_name=" + name_).c_str());
+    // After a crash, the server is away for some time.
+    const double until = now() + (crash_command.empty() ? 0 : 60);
+    do {
+      PQfinish(connection_);
+      connection_ = PQconnectdb((conninfo + " application_name=" + name_).c_str());
+    } while (PQstatus(connection_) != CONNECTION_OK && now() < until);
     if (PQstatus(connection_) != CONNECTION_OK) die("connect");
     PQsetNoticeProcessor(
         connection_, [](void*, const char*) {}, nullptr);
@@ -90,7 +95,7 @@ class session {
         PQputCopyEnd(connection_, nullptr);
       } else if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK) {
         const char* state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
-        if (state == nullptr || std::strcmp(state, "57014") == 0 || std::strcmp(state, "57P01") == 0)
+        if (state == nullptr || std::strcmp(state, "57014") == 0 || std::strncmp(state, "57P", 3) == 0)
           was_interrupted = true;
         else if (expected == nullptr || std::strcmp(state, expected) != 0)
           die(command.c_str());
@@ -468,8 +473,9 @@ struct scenarios {
 
   void commit_often() { a.run("CALL commit_often()"); }
 
-  // Several sessions write for some time, while they and the readers are ended and cancelled.
-  void burst(bool with_kills) {
+  // Several sessions write for some time. Meanwhile, they and the readers are ended and cancelled, or all are ended.
+  enum ends { none, some, all };
+  void burst(ends which) {
     std::atomic<int> writing{0};
     std::vector<std::thread> threads;
     for (auto& each : writers) {
@@ -478,7 +484,7 @@ struct scenarios {
       const std::uint64_t seed = choose.random();
       threads.emplace_back([&, seed, first = gid()] {
         chooser own{std::mt19937_64(seed)};
-        for (int i = 1 + own.any(5); i > 0; --i) try {
+        for (int i = which == all ? 50 : 1 + own.any(5); i > 0; --i) try {
             write(*each, own, first + "-" + to_string(i));
           } catch (const interrupted&) {
             each->recover();
@@ -486,7 +492,12 @@ struct scenarios {
         --writing;
       });
     }
-    while (with_kills && writing > 0) {
+    if (which == all) {
+      pause(choose.up_to(0.05));
+      if (std::system(crash_command.c_str()) != 0) std::fputs("check_wait: the command failed\n", stderr);
+      for (session* each : {&a, &b, &c, &check.server}) each->recover();
+    }
+    while (which == some && writing > 0) {
       c.run(std::string("SELECT ") + (choose.happens(60) ? "pg_terminate_backend" : "pg_cancel_backend") +
             "(pid) FROM (SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND application_name IN "
             "('writer', 'reader') ORDER BY random() LIMIT 1) AS one");
@@ -519,13 +530,13 @@ scenario make(const char* name, int weight, Run run) {
 
 int main(int argc, char** argv) {
   if (argc < 4) {
-    std::fputs("usage: check_wait CONNINFO SEED SECONDS [library|flavour [COPIES [TIMEOUT]]]\n", stderr);
+    std::fputs("usage: check_wait CONNINFO SEED SECONDS [library|flavour [COPIES [CRASH]]]\n", stderr);
     return 2;
   }
   conninfo = argv[1];
   flavour = argc > 4 && std::strcmp(argv[4], "flavour") == 0;
   if (argc > 5) copies = std::atoi(argv[5]);
-  if (argc > 6) timeout = std::strtod(argv[6], nullptr);
+  if (argc > 6) crash_command = argv[6];
   using s = scenarios;
   const scenario all[] = {
       make("commit", 30, [](s& of) { of.commit(); }),
@@ -540,8 +551,9 @@ int main(int argc, char** argv) {
       make("at once", 12, [](s& of) { of.at_once(); }),
       make("new connection", 5, [](s& of) { of.new_connection(); }),
       make("procedure that commits", 3, [](s& of) { of.commit_often(); }),
-      make("burst", 3, [](s& of) { of.burst(false); }),
-      make("burst with kills", 3, [](s& of) { of.burst(true); }),
+      make("burst", 3, [](s& of) { of.burst(s::none); }),
+      make("burst with kills", 3, [](s& of) { of.burst(s::some); }),
+      make("crash", crash_command.empty() ? 0 : 3, [](s& of) { of.burst(s::all); }),
   };
   constexpr std::size_t count = std::size(all);
   std::vector<double> late[count];

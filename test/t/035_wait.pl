@@ -31,18 +31,25 @@ my $node = Comb::start_server(
 
 # ---- no wait sleeps past a row ---------------------------------------------------------------------------------------
 
-# check_wait(DATABASE, KIND [, LIBRARY]): runs the program in a new database, with the library or the SQL flavour. If
-# LIBRARY is given, comb's functions are from it.
+# check_wait(DATABASE, KIND, OPTION => ...): runs the program in a new database, with the library or the SQL flavour.
+# Options:
+#   library  what comb's functions are from, if it is another one
+#   node     the server
+#   servers  how to connect to it
+#   crash    a shell command that ends it at times
 sub check_wait
 {
-	my ($database, $kind, $library) = @_;
+	my ($database, $kind, %option) = @_;
+	my $node = $option{node} // $node;
+	my $servers = $option{servers} // $node->connstr;
 	my ($version) = slurp_file("$top/comb.control") =~ /^default_version *= *'(.*)'/m;
 	my $setup = slurp_file("$top/test/programs/check_wait.sql");
 	$setup =~ s/EXTENSION comb;/EXTENSION comb VERSION '$version-sql';/ if $kind eq 'flavour';
 	$node->safe_psql('postgres', "CREATE DATABASE $database");
 	$node->safe_psql($database, $setup);
-	$node->safe_psql($database, "UPDATE pg_proc SET probin = '$library' WHERE probin = '\$libdir/comb'") if $library;
-	my @command = ($check, $node->connstr($database), $seed, $seconds / 3, $kind, $copies);
+	$node->safe_psql($database, "UPDATE pg_proc SET probin = '$option{library}' WHERE probin = '\$libdir/comb'")
+	  if $option{library};
+	my @command = ($check, "$servers dbname=$database", $seed, $seconds / 4, $kind, $copies, $option{crash} // ());
 	my $right = IPC::Run::run(\@command, '>', \my $out, '2>', \my $err);
 	note($out);
 	diag($out, $err) unless $right && !$err;
@@ -50,8 +57,45 @@ sub check_wait
 }
 
 ok(check_wait('fast', 'library'), 'no wait sleeps past a row, and each row is read once');
-ok(check_wait('delayed', 'library', "$delayed/comb"), 'no wait sleeps past a row with random delays');
+ok(check_wait('delayed', 'library', library => "$delayed/comb"), 'no wait sleeps past a row with random delays');
 ok(check_wait('flavour', 'flavour'), 'no wait of the SQL flavour sleeps past a row');
+
+# By turns, a synchronous standby is promoted, and the server crashes.
+my $first = Comb::start_server('first', streaming => 1, settings => join "\n", 'log_statement = none',
+	'max_connections = 200', 'max_prepared_transactions = 300', 'wal_keep_size = 512MB');
+$first->backup('copy');
+my $second = PostgreSQL::Test::Cluster->new('second');
+$second->init_from_backup($first, 'copy', has_streaming => 1);
+$second->start;
+$first->safe_psql('postgres', $_) for q{ALTER SYSTEM SET synchronous_standby_names = '"second", "follower"'},
+  'SELECT pg_reload_conf()';
+my $crash = PostgreSQL::Test::Utils::tempdir() . '/crash';
+append_to_file($crash, <<'SH');
+exec >>"$0.log" 2>&1
+set -e
+servers() { primary=$1 port=$2 log=$3 standby=$4 of_standby=$5; }
+if [ ! -e "$1/standby.signal" ]; then servers "$@"; else servers "$4" "$5" "$6" "$1" "$2"; fi
+start() { pg_ctl -w -D "$primary" -l "$log" start; }
+pg_ctl -D "$primary" -m immediate stop
+if rm "$0.next" 2>/dev/null; then start; exit; fi
+touch "$0.next"
+pg_ctl -w -D "$standby" promote
+rm -rf "$primary"
+pg_basebackup -R -c fast -D "$primary" -d "host=$PGHOST port=$of_standby application_name=follower"
+echo "port = $port" >>"$primary/postgresql.conf"
+start
+SH
+my $servers = sprintf 'host=%s,%s port=%s,%s target_session_attrs=read-write', $first->host, $second->host,
+  $first->port, $second->port;
+my @crash = ('sh', $crash, map { ($_->data_dir, $_->port, $_->logfile) } $first, $second);
+ok(check_wait('crashed', 'library', node => $first, servers => $servers, crash => "PGHOST=${\ $first->host} @crash"),
+	'no wait sleeps past a row after a crash or a promotion');
+for my $each ($first, $second)
+{
+	$each->_update_pid(1);
+	$each->stop('immediate');
+}
+note(slurp_file("$crash.log"));
 
 # ---- what a session is while it waits --------------------------------------------------------------------------------
 
