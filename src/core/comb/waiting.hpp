@@ -95,14 +95,14 @@ struct waiting {
 
   static void take_off() { World::waiter_of(World::slot()).tables.store(0); }
 
-  // The last end of a transaction that had written to one of the tables. A stamp above the sequence is from before that
-  // was set back. The sequence is read after the stamp, because a transaction may just have ended.
+  // The last end of a transaction that had written to one of the tables. The sequence is read after the stamp, because
+  // a transaction may just have ended.
   static stamp ended(std::uint64_t bits) {
     stamp latest{};
     each(bits, [&](auto& table) {
       stamp seen = table.ended.load();
       const stamp last = World::server().last.load();
-      if (seen > end_of_ms(last)) table.ended.compare_exchange_strong(seen, last), seen = std::min(seen, last);
+      if (is_outdated(seen, last)) table.ended.compare_exchange_strong(seen, last), seen = std::min(seen, last);
       latest = std::max(latest, seen);
     });
     return latest;
@@ -158,9 +158,14 @@ struct waiting {
   }
 
  private:
+  // Whether the last end of a table is from before the sequence was set back.
+  static bool is_outdated(stamp seen, stamp last) { return seen > last && seen != end_of_ms(last); }
+
+  // Replaces an outdated stamp as well. Otherwise a waiter could lower it to a stamp below `last`.
   static void raise(typename waits::table& table, stamp last) {
-    stamp seen = table.ended.load(std::memory_order_relaxed);
-    while (seen < last && !table.ended.compare_exchange_weak(seen, last)) {
+    stamp seen = table.ended.load();
+    while ((seen < last || is_outdated(seen, World::server().last.load())) &&
+           !table.ended.compare_exchange_weak(seen, last)) {
     }
   }
 
