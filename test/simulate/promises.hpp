@@ -56,7 +56,7 @@ struct transaction {
   bool is_covered;  // readers must receive its rows
   int database;
   simulate::state state = state::running;
-  bool has_stamps = false;
+  bool has_stamps = false, has_v7 = false;
   // Of its rows that readers must receive, for each set of tables: ids that were made after the table was locked.
   stamp least[4] = {comb::max_stamp, comb::max_stamp, comb::max_stamp, comb::max_stamp};
   int locked = 0;          // tables, as bits
@@ -212,14 +212,15 @@ struct promises {
     return static_cast<int>(transactions.size()) - 1;
   }
 
-  void id_returned(stamp id, transaction& of, int table, last_id& last) {
+  // `place` is the greatest watermark that the id is not below.
+  void id_returned(stamp id, stamp place, transaction& of, int table, last_id& last) {
     operation& op = mine();
     const bool is_first = !std::exchange(of.has_stamps, true);
     // A transaction whose first stamp sets the sequence back begins there, if the clock does not step meanwhile.
     if (is_first && op.is_alone && op.epoch == of.epoch && op.sets_back &&
         std::is_sorted(op.readings.begin(), op.readings.end()) && op.readings.front() >= created)
       of.epoch = op.taken_epoch;
-    row_made(id, of, table);
+    row_made(place, of, table);
 
     const bool one_epoch = op.epoch == epoch_ && op.taken_epoch == epoch_ && !op.is_beside_set_back;
     if (last.epoch == epoch_ && one_epoch && id <= last.id)

@@ -158,6 +158,11 @@ const scenario scenarios[] = {
     {"waits and transactions", {{one_id, ms_forward, insert_alone}, {wait_for<1>, wait_for<1>}}, {}, 1},
     {"two who wait, and a transaction", {{wait_for<1>}, {wait_for<1>, wait_for<1>}, {ms_forward, one_id}}, {}},
     {"two who wait for a new table", {{one_id, wait_for<1>}, {watermark_of<1>, wait_for<1>}, {one_id}}, {}, 1},
+    {"waits for ids of version 7", {{one_v7, wait_for<1>, wait_for<1>}, {one_v7}}, {}, 1},
+    {"waits for ids of version 7, and comb_reset()",
+     {{window_forward, one_id, wait_for<1>, window_back, reset, wait_for<1>, wait_for<1>, wait_for<1>},
+      {ms_forward, one_v7}},
+     {}},
     {"a wait that a transaction holds back", {{insert, rollback}, {wait_for<1>, wait_for<1>}, {one_id}}, {}},
     {"a wait that a rollback to a savepoint ends",
      {{insert_into<2>, savepoint, insert, rollback_to}, {wait_for<1>, wait_for<1>}, {one_id}},
@@ -244,6 +249,7 @@ inline void draw_parameters() {
   setup.waits = one_in(3);
   if (setup.waits)
     setup.acts.insert(setup.acts.end(), {wait_for<0>, wait_for<1>, wait_for<1>, wait_for<2>, wait_for<3>});
+  may(setup.waits ? 2 : 6, {one_v7, insert_v7, insert_into<2, true>});
   if (one_in(2)) {
     setup.acts.insert(setup.acts.end(), {insert_into<2>, insert_into<2>, watermark_of<1>, watermark_of<2>});
     if (setup.reads) setup.acts.insert(setup.acts.end(), {read_of<1>, read_of<1>, read_of<2>, plan_of<1>, read_of<3>});

@@ -48,7 +48,7 @@ inline news find_news(state ends) {
 inline void tell_news(news of, state ends) {
   if (!of.has_announced) return;
   if (ends != state::gone && waiting::changes_at_end() != of.changes) of.tables = waiting::known_bits(is_here);
-  waiting::end(of.tables);
+  waiting::end(of.tables, of.tables != 0 && transaction_of(self()).has_v7);
 }
 
 // A transaction releases its locks after it is visible.
@@ -122,8 +122,8 @@ inline void rollback_to() {
   tell_news({session().last_announced() == world::transaction()}, state::gone);
 }
 
-// Locks a table, and makes an id for a row of it.
-template <int table>
+// Locks a table, and makes an id for a row of it. An id of version 7 sorts after all watermarks of its millisecond.
+template <int table, bool is_v7 = false>
 void insert_row() {
   process& me = self();
   if ((me.locks & table) == 0) {
@@ -135,7 +135,8 @@ void insert_row() {
   const bool is_first = !transaction_of(me).has_stamps, takes_samples = world::takes_samples();
   const stamp id = session().next(world::clock());
   tell("receives id ", id);
-  checker.id_returned(id, transaction_of(me), table, me.last);
+  transaction_of(me).has_v7 |= is_v7;
+  checker.id_returned(id, is_v7 ? end_of_ms(id) : id, transaction_of(me), table, me.last);
   checker.clock_was_believed(id);
   if (is_first) checker.sample_is_owed(me.owes_sample);
   if (takes_samples && !setup.promotes && !setup.disk_fails && !setup.far_clocks)
@@ -143,12 +144,14 @@ void insert_row() {
   need_xid();
 }
 
-template <int table>
+template <int table, bool is_v7 = false>
 void insert_into() {
-  answer(insert_row<table>);
+  answer(insert_row<table, is_v7>);
 }
 constexpr act insert = insert_into<1>;
+constexpr act insert_v7 = insert_into<1, true>;
 inline void one_id() { insert(), commit(); }
+inline void one_v7() { insert_v7(), commit(); }
 // Without BEGIN, the answer comes after the commit.
 inline void insert_alone() {
   begin();
