@@ -117,7 +117,7 @@ struct simulated_server {
   bool disk_fails = false, recovers = false;
   stamp last_commit{};
   std::deque<prepared_locks> prepared;
-  int ended = 0;  // how many transactions have
+  int ended = 0;  // how many transactions have, and sessions of a database
   std::vector<prepared_transaction> prepared_xids;
   std::vector<std::uint32_t> xids;  // in the server's array of processes
   std::uint32_t next_xid = 3, end_xid = 3;

@@ -403,6 +403,7 @@ inline void start_session() {
   me.reads = {};
 }
 inline void reconnect() { rollback(), start_session(); }
-inline void to_other_database() { rollback(), self().database ^= 1, start_session(); }
+// Whoever has just read its last announcement takes it for one of the other database.
+inline void to_other_database() { rollback(), self().database ^= 1, ++machine.ended, start_session(); }
 
 }  // namespace simulate

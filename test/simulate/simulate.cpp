@@ -101,8 +101,8 @@ void restart() {
 }
 
 // Nothing runs any more. So nobody who waits for rows sleeps past one, unless a transaction holds the watermark back.
-// Returns whether a sleep ends by the clock, as one of a millisecond does. If the sequence is ahead of the clock, a wait
-// can return after some of these without a row.
+// Returns whether a sleep ends by the clock, as one of a millisecond does. If the sequence is ahead of the clock, some
+// of these can end a wait without a row.
 bool ends_sleep() {
   for (int i = 0; i < setup.processes; ++i) {
     process& each = machine.processes[i];
