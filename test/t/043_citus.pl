@@ -28,8 +28,10 @@ $coordinator->safe_psql('shop',
 	"SELECT citus_set_coordinator_host('@{[$coordinator->host]}', @{[$coordinator->port]})");
 $coordinator->safe_psql('shop', "SELECT citus_add_node('@{[$_->host]}', @{[$_->port]})") for @workers;
 
-my $document = "$ENV{SANDBOX}/comb/doc/sharding-citus.md";
-run_blocks('sharding-citus.md', $coordinator, 'shop', [ blocks($document, 'citus') ]);
+my $doc = "$ENV{SANDBOX}/comb/doc";
+my @blocks = blocks("$doc/sharding-citus.md", 'citus');
+$_->{sql} =~ s{^\\i }{\\i $doc/citus/}m for @blocks;
+run_blocks('sharding-citus.md', $coordinator, 'shop', \@blocks);
 
 is($_->safe_psql('shop', q{SELECT count(*) FROM pg_extension WHERE extname = 'comb'}),
 	'1', 'Citus creates the extension on ' . $_->name)
