@@ -1,6 +1,6 @@
--- cluster_watermark(): the watermark of all tables of a cluster, if nodes make ids (doc/sharding-citus.md). It asks each
--- node, by a table with one shard per node, and waits for what is prepared there. The nodes' watermarks name no tables,
--- because nodes lock shards.
+-- cluster_watermark(): the watermark of all tables of a cluster, if nodes make ids (doc/sharding-citus.md). It asks
+-- each node, by a table with one shard per node, and waits for what is prepared there. The nodes' watermarks name no
+-- tables, because nodes lock shards.
 CREATE TABLE cluster_nodes (k int PRIMARY KEY);
 SELECT create_distributed_table('cluster_nodes', 'k', colocate_with => 'none',
     shard_count => (SELECT count(*)::int FROM pg_dist_node WHERE groupid > 0 AND noderole = 'primary'));
