@@ -6,10 +6,10 @@
 // Needs the tables of check_wait.sql. Readers wait for one table, a partition, several tables, or all; of each kind
 // there are as many as COPIES, 1 by default. In each round, sessions do one of the scenarios below, at a random moment
 // of the readers' next SELECT and wait. Then nothing happens until each reader has all rows. So a wake-up that is lost
-// makes a wait last to its timeout, of 30 seconds. With `flavour`, the procedures are those of the SQL flavour, in which
-// a failed transaction that is still open holds back those who wait for all tables. CRASH is a shell command that ends
-// the server, or all of its sessions, and is run in a scenario more. Returns 0 if no wait did and the rows were right,
-// 1 if not, and 2 on other errors.
+// makes a wait last to its timeout, of 30 seconds. With `flavour`, the procedures are those of the SQL flavour, in
+// which a failed transaction that is still open holds back those who wait for all tables. CRASH is a shell command that
+// ends the server, or all of its sessions, and is run in a scenario more. Returns 0 if no wait did and the rows were
+// right, 1 if not, and 2 on other errors.
 #include <libpq-fe.h>
 
 #include <algorithm>
