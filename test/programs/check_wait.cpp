@@ -8,7 +8,7 @@
 // of the readers' next SELECT and wait. Then nothing happens until each reader has all rows. So a wake-up that is lost
 // makes a wait last to its timeout, of 30 seconds. With `flavour`, the procedures are those of the SQL flavour, in
 // which a failed transaction that is still open holds back those who wait for all tables. CRASH is a shell command that
-// ends the server, or all of its sessions, and is run in a scenario more. Returns 0 if no wait did and the rows were
+// ends the server, or all of its sessions, in a scenario of its own. Returns 0 if no wait did and the rows were
 // right, 1 if not, and 2 on other errors.
 #include <libpq-fe.h>
 
