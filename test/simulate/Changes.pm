@@ -158,7 +158,7 @@ constexpr T min_unless(bool is_other, const T& a, const T& b) {
 }
 END
 
-# The answers to changes that no test finds, by the beginning of the names of changes.
+# The answers to changes that no test finds, by the beginning of the names of changes. `$` is the end of a name.
 my (%reasons, %used);
 sub read_answers
 {
@@ -175,7 +175,7 @@ sub read_answers
 sub answer_to
 {
 	my ($name) = @_;
-	my ($beginning) = grep { index($name, $_) == 0 } keys %reasons;
+	my ($beginning) = grep { index("$name\$", $_) == 0 } keys %reasons;
 	return $beginning && $reasons{ $used{$beginning} = $beginning };
 }
 sub unused_answers
