@@ -108,6 +108,24 @@ ROLLBACK TO s;
 SELECT count(*) FROM comb_watermark_holders();
 ROLLBACK;
 
+-- A table that changes while each plan is made delays a reader of partitions by one statement. The function in the query
+-- is computed by the planner.
+CREATE TABLE parts (id uuid DEFAULT comb_uuid(), n int) PARTITION BY HASH (n);
+SELECT format('CREATE TABLE parts_%1$s PARTITION OF parts FOR VALUES WITH (MODULUS 8, REMAINDER %1$s)', n)
+FROM generate_series(0, 7) AS n \gexec
+CREATE FUNCTION change_table() RETURNS void LANGUAGE plpgsql AS
+'BEGIN ALTER TABLE made RENAME n TO m; ALTER TABLE made RENAME m TO n; END';
+CREATE FUNCTION change_in_planner() RETURNS boolean IMMUTABLE LANGUAGE plpgsql AS
+'BEGIN PERFORM change_table(); RETURN true; END';
+INSERT INTO parts (n) VALUES (1), (2), (3);
+SELECT count(*) <= 3 AS up_to_3 FROM parts WHERE change_in_planner() AND id < comb_watermark('parts');
+SELECT count(*) FROM parts WHERE change_in_planner() AND id < comb_watermark('parts');
+INSERT INTO parts (n) VALUES (4);
+SELECT count(*) BETWEEN 3 AND 4 AS up_to_4 FROM parts WHERE change_in_planner() AND id < comb_watermark('parts');
+SELECT count(*) FROM parts WHERE change_in_planner() AND id < comb_watermark('parts');
+DROP TABLE parts;
+DROP FUNCTION change_table(), change_in_planner();
+
 DROP FUNCTION latest(), wrapper(), is_parallel(text);
 DROP VIEW feed;
 DROP TABLE made, places;

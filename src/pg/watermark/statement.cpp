@@ -203,9 +203,18 @@ std::uint64_t planned_with = newest_catalogs;  // of the last plan that was made
 
 planner_hook_type next_planner = nullptr;
 
+// 0 outside of the planner. Plans can be made while another one is made.
+std::uint64_t plan_being_made = 0;
+
 PlannedStmt* plan(PLANNER_PARAMETERS) {
-  const std::uint64_t known = relations_changed;
-  PlannedStmt* made = (next_planner != nullptr ? next_planner : standard_planner)(PLANNER_ARGUMENTS);
+  static std::uint64_t plans = 0;
+  const std::uint64_t known = relations_changed, around = std::exchange(plan_being_made, ++plans);
+  PlannedStmt* made = nullptr;
+  PG_TRY();
+  { made = (next_planner != nullptr ? next_planner : standard_planner)(PLANNER_ARGUMENTS); }
+  PG_FINALLY();
+  { plan_being_made = around; }
+  PG_END_TRY();
   planned_with = known;
   return made;
 }
@@ -345,6 +354,15 @@ stamp statement_watermark(const table_set& of) {
   std::optional<answer>& last = newest_query->last;
   if (!last || last->of != of) last = answer_in_queries(of);
   return last->watermark;
+}
+
+bool is_first_in_plan(const table_set& of) {
+  static std::uint64_t last_plan = 0;
+  static table_set last;
+  if (plan_being_made != 0 && plan_being_made == last_plan && last == of) return false;
+  last_plan = plan_being_made;
+  last = of;
+  return true;
 }
 
 void init_statement() {

@@ -10,6 +10,9 @@ namespace comb::pg {
 // return the same. Shared memory must be attached.
 stamp statement_watermark(const table_set& of);
 
+// Whether the planner asks for the first time in this plan, and not again for a partition.
+bool is_first_in_plan(const table_set& of);
+
 // Installs the hook that tells which queries run. For _PG_init.
 void init_statement();
 
