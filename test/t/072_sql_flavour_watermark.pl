@@ -25,7 +25,8 @@ my $nil = '00000000-0000-0000-0000-000000000000';
 my $node = Comb::start_server(
 	'main',
 	streaming => 'logical',
-	settings => "log_statement = none\nmax_connections = 80\nmax_prepared_transactions = 20\ntimezone = 'UTC'");
+	settings => join "\n", 'log_statement = none', 'max_connections = 80', 'max_prepared_transactions = 20',
+	'shared_buffers = 16MB', q{timezone = 'UTC'});
 $node->safe_psql('postgres', "$create; CREATE ROLE app LOGIN; CREATE TABLE events (id uuid DEFAULT comb_uuid())");
 my $session = sub { return Session->new($node->connstr('postgres') . ($_[0] // '')) };
 
