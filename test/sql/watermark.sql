@@ -108,8 +108,8 @@ ROLLBACK TO s;
 SELECT count(*) FROM comb_watermark_holders();
 ROLLBACK;
 
--- A table that changes while each plan is made delays a reader of partitions by one statement. The function in the query
--- is computed by the planner.
+-- A table that changes while each plan is made delays a reader of partitions by one statement. The planner computes the
+-- function in the query.
 CREATE TABLE parts (id uuid DEFAULT comb_uuid(), n int) PARTITION BY HASH (n);
 SELECT format('CREATE TABLE parts_%1$s PARTITION OF parts FOR VALUES WITH (MODULUS 8, REMAINDER %1$s)', n)
 FROM generate_series(0, 7) AS n \gexec
