@@ -356,13 +356,13 @@ stamp statement_watermark(const table_set& of) {
   return last->watermark;
 }
 
-bool is_first_in_plan(const table_set& of) {
+void take_sample_in_planner(const table_set& of) {
   static std::uint64_t last_plan = 0;
   static table_set last;
-  if (plan_being_made != 0 && plan_being_made == last_plan && last == of) return false;
+  if (plan_being_made != 0 && plan_being_made == last_plan && last == of) return;
   last_plan = plan_being_made;
   last = of;
-  return true;
+  this_session.take_sample(of);
 }
 
 void init_statement() {

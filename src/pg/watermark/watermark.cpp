@@ -61,15 +61,13 @@ COMB_FUNCTION(comb_watermark) { return watermark_result(watermark_of_statement(f
 COMB_FUNCTION(hot_watermark) { return hot_watermark_result(watermark_of_statement(fcinfo, "hot_watermark")); }
 
 // In READ COMMITTED, a statement takes its snapshot after it was planned. So a sample that the planner takes is right
-// for it, and almost as fresh as can be. The planner asks again for each partition. These samples would displace those
-// of earlier statements, and can all be newer than the catalogs that the plan knows.
+// for it, and almost as fresh as can be.
 COMB_FUNCTION(comb_watermark_support) {
   auto* request = as<Node>(PG_GETARG_POINTER(0));
   if (!IsA(request, SupportRequestSimplify) || !server_world::takes_samples() || !try_attach()) PG_RETURN_DATUM(0);
   const auto* tables = as<Const>(linitial(as<SupportRequestSimplify>(request)->fcall->args));
   const bool are_known = IsA(tables, Const) && !tables->constisnull;
-  const table_set of = are_known ? tables_of(tables->constvalue) : table_set::of_database();
-  if (is_first_in_plan(of)) this_session.take_sample(of);
+  take_sample_in_planner(are_known ? tables_of(tables->constvalue) : table_set::of_database());
   PG_RETURN_DATUM(0);
 }
 
