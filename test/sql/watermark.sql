@@ -123,6 +123,10 @@ SELECT count(*) FROM parts WHERE change_in_planner() AND id < comb_watermark('pa
 INSERT INTO parts (n) VALUES (4);
 SELECT count(*) BETWEEN 3 AND 4 AS up_to_4 FROM parts WHERE change_in_planner() AND id < comb_watermark('parts');
 SELECT count(*) FROM parts WHERE change_in_planner() AND id < comb_watermark('parts');
+SELECT count(*) <= 4 AS up_to_4 FROM parts
+WHERE change_in_planner() AND id < least(comb_watermark('parts'), comb_watermark('made'));
+SELECT count(*) FROM parts
+WHERE change_in_planner() AND id < least(comb_watermark('parts'), comb_watermark('made'));
 DROP TABLE parts;
 DROP FUNCTION change_table(), change_in_planner();
 

@@ -58,6 +58,7 @@
 #include <cstdint>
 #include <iterator>
 #include <span>
+#include <utility>
 
 #include "samples.hpp"
 #include "sequence.hpp"
@@ -228,8 +229,14 @@ struct session {
     return choice.best().watermark;
   }
 
-  // Takes a sample of some tables for this session, and one of the server for all. The planner calls this before a
-  // statement takes its snapshot, so that the statement finds a fresh one.
+  // Takes a sample for a plan, which is made before the statement takes its snapshot, so that the statement finds a
+  // fresh one. Later plans have greater numbers. The planner calls this again for each partition. Samples from then
+  // would displace those of earlier statements, and can all be newer than the catalogs that the plan knows.
+  void take_sample_for_plan(const tables& of, std::uint64_t plan) {
+    if (std::exchange(samples_of(of).last_plan, plan) < plan) take_sample(of);
+  }
+
+  // Takes a sample of some tables for this session, and one of the server for all.
   own_sample take_sample(const tables& of) {
     sample of_server;
     own_sample of_tables;
@@ -388,6 +395,7 @@ struct session {
     tables of;
     own_sample recent[4]{};
     unsigned taken = 0;
+    std::uint64_t last_plan = 0;
     std::uint64_t used = 0;  // the higher, the later
     own_sample last_answer{};
   };

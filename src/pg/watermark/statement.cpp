@@ -203,11 +203,10 @@ std::uint64_t planned_with = newest_catalogs;  // of the last plan that was made
 
 planner_hook_type next_planner = nullptr;
 
-// 0 outside of the planner. Plans can be made while another one is made.
-std::uint64_t plan_being_made = 0;
+std::uint64_t plans = 0;
+std::uint64_t plan_being_made = 0;  // or 0; others can be made meanwhile
 
 PlannedStmt* plan(PLANNER_PARAMETERS) {
-  static std::uint64_t plans = 0;
   const std::uint64_t known = relations_changed, around = std::exchange(plan_being_made, ++plans);
   PlannedStmt* made = nullptr;
   PG_TRY();
@@ -357,12 +356,7 @@ stamp statement_watermark(const table_set& of) {
 }
 
 void take_sample_in_planner(const table_set& of) {
-  static std::uint64_t last_plan = 0;
-  static table_set last;
-  if (plan_being_made != 0 && plan_being_made == last_plan && last == of) return;
-  last_plan = plan_being_made;
-  last = of;
-  this_session.take_sample(of);
+  this_session.take_sample_for_plan(of, plan_being_made != 0 ? plan_being_made : ++plans);
 }
 
 void init_statement() {

@@ -10,8 +10,7 @@ namespace comb::pg {
 // return the same. Shared memory must be attached.
 stamp statement_watermark(const table_set& of);
 
-// Takes a sample of some tables, once for each plan. The planner simplifies a call again for each partition. Samples
-// from then would displace those of earlier statements, and can all be newer than the catalogs that the plan knows.
+// Takes a sample of some tables for the plan that is being made.
 void take_sample_in_planner(const table_set& of);
 
 // Installs the hook that tells which queries run. For _PG_init.
