@@ -487,11 +487,12 @@ sub walk
 		COMMIT;
 		\endif
 		});
-	# The server ends, and sessions with it, so pgbench is started again and again.
+	# The server ends, and sessions with it, so pgbench is started again and again. In a long walk it pauses, so that all
+	# can be compared at the end.
 	my $end = "$folder/$database.end";
-	my $loop = 'while ! [ -e "$0" ]; do pgbench -n -c 4 -T 1 -f "$1" "$2"; sleep 0.1; done';
-	my $writers =
-	  IPC::Run::start([ 'sh', '-c', $loop, $end, $script, $node->connstr($database) ], '>&', "$folder/walk.log");
+	my $loop = 'while ! [ -e "$0" ]; do pgbench -n -c 4 -T 1 -f "$1" "$2"; sleep "$3"; done';
+	my @values = ($end, $script, $node->connstr($database), $seconds > 15 ? $seconds / 150 : 0.1);
+	my $writers = IPC::Run::start([ 'sh', '-c', $loop, @values ], '>&', "$folder/walk.log");
 
 	my %program = (
 		file => [ '-f', "$folder/$database.walk" ],
