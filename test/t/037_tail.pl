@@ -29,6 +29,7 @@ my $node = Comb::start_server('main', streaming => 1, initdb => ['--encoding=UTF
 log_statement = none
 max_connections = 60
 restart_after_crash = on
+wal_keep_size = 1GB
 CONF
 $node->safe_psql('postgres', q{CREATE ROLE locked LOGIN PASSWORD 'right'; CREATE ROLE guest LOGIN});
 write_file($node->data_dir . '/pg_hba.conf',
