@@ -204,7 +204,7 @@ std::uint64_t planned_with = newest_catalogs;  // of the last plan that was made
 planner_hook_type next_planner = nullptr;
 
 std::uint64_t plans = 0;
-std::uint64_t plan_being_made = 0;  // or 0; others can be made meanwhile
+std::uint64_t plan_being_made = 0;  // 0 if none is; another one can be made meanwhile
 
 PlannedStmt* plan(PLANNER_PARAMETERS) {
   const std::uint64_t known = relations_changed, around = std::exchange(plan_being_made, ++plans);
