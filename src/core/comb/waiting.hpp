@@ -189,7 +189,6 @@ struct waiting {
     if (shared.tables[found].key.load() == key) return found;
     shared.tables[found].key.store(key);
     shared.changes.fetch_add(1);
-    World::fence();
     // Those who have ended before may not have known the entry, and can have made ids that sort after places of their
     // millisecond.
     raise(shared.tables[found], end_of_ms(World::server().last.load()));
