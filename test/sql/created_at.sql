@@ -434,7 +434,15 @@ SELECT n FROM months_v WHERE (created_at, n) <= ('2026-11-20', 200) ORDER BY cre
 -- The planner frees paths of the table here, which AddressSanitizer sees if they are read.
 SET enable_indexscan = off; SET enable_indexonlyscan = off; SET enable_incremental_sort = off;
 EXPLAIN (COSTS OFF) SELECT created_at, id FROM months_v WHERE n = 5 ORDER BY created_at, id LIMIT 20;
+SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;
+SELECT plan('SELECT id FROM months_v WHERE created_at < ''2026-11-30'' AND n NOT IN (SELECT count(*) FROM
+             generate_series(1, 1000000)) ORDER BY created_at LIMIT 20') LIKE '%Gather Merge%' AS sorted_by_workers;
+RESET parallel_setup_cost; RESET parallel_tuple_cost; RESET min_parallel_table_scan_size;
 RESET enable_indexscan; RESET enable_indexonlyscan; RESET enable_incremental_sort;
+-- The planner leaves out the whole table, without a look at its partitions.
+SET constraint_exclusion = on;
+SELECT n FROM months_v WHERE n IS NULL AND n > 1 ORDER BY created_at DESC LIMIT 1;
+RESET constraint_exclusion;
 
 -- A join reads the partitions in which the times are.
 CREATE TABLE moments AS SELECT timestamptz '2026-12-03' AS at;

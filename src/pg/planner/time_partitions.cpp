@@ -20,8 +20,10 @@ bool is_column_of(const RelOptInfo* rel, const Var* column) {
 // ---- orders --------------------------------------------------------------------------------------------------------
 
 // The column whose ranges the partitions of a table are, or null. A default partition that is read is in no order.
-const Var* partition_id(RelOptInfo* rel) {
-  if (!IS_PARTITIONED_REL(rel) || rel->partexprs == nullptr || rel->partexprs[0] == NIL ||
+// This reads no path of the table: where its rows are ordered, the planner has added the ones that are in order to the
+// result as well, and freed some. IS_PARTITIONED_REL would read the first.
+const Var* partition_id(const RelOptInfo* rel) {
+  if (!REL_HAS_ALL_PART_PROPS(rel) || rel->partexprs[0] == NIL ||
       rel->part_scheme->strategy != PARTITION_STRATEGY_RANGE || rel->part_scheme->partnatts != 1 ||
       rel->part_scheme->partopfamily[0] != id_order || !partitions_are_ordered(rel->boundinfo, rel->live_parts))
     return nullptr;
@@ -121,6 +123,7 @@ List* ordered_paths_by(PlannerInfo* root, RelOptInfo* rel, List* keys) {
     List* paths = NIL;
     for (int i = -1; (i = bms_next_member(rel->live_parts, i)) >= 0;) {
       RelOptInfo* part = rel->part_rels[i];
+      if (part->pathlist == NIL) return NIL;  // The planner has left out the whole table.
       if (IS_DUMMY_REL(part)) continue;
       Path* path = get_cheapest_path_for_pathkeys(part->pathlist, keys, nullptr, criterion, false);
       if (path == nullptr) path = part->cheapest_total_path;  // which is sorted then
