@@ -392,7 +392,7 @@ sleeps(@readers);
 for (my $before = -1, my $tries = 0; $before != sleeps_of(@readers) && $tries < 60; ++$tries)
 {
 	$before = sleeps_of(@readers);
-	sleep 0.5;
+	sleep 2;
 }
 is(wake_ups(\@readers, 'SELECT pg_sleep(2)'), 0, '100 waiting sessions do not wake');
 $node->safe_psql('postgres', 'INSERT INTO events (n) VALUES (1)');
