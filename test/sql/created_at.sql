@@ -439,7 +439,7 @@ SELECT plan('SELECT id FROM months_v WHERE created_at < ''2026-11-30'' AND n NOT
              generate_series(1, 1000000)) ORDER BY n LIMIT 20') LIKE '%Gather Merge%' AS sorted_by_workers;
 RESET parallel_setup_cost; RESET parallel_tuple_cost; RESET min_parallel_table_scan_size;
 RESET enable_indexscan; RESET enable_indexonlyscan; RESET enable_incremental_sort;
--- The planner leaves out the whole table, without a look at its partitions.
+-- The planner excludes the whole table before it plans the partitions.
 SET constraint_exclusion = on;
 SELECT n FROM months_v WHERE n IS NULL AND n > 1 ORDER BY created_at DESC LIMIT 1;
 RESET constraint_exclusion;

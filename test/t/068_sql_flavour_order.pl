@@ -69,8 +69,8 @@ ok(Comb::run_stress($stress, $node, 8, '3s', 'clock', $_), "$_: the order holds 
   for qw(comb_uuid hot_uuid mssql oracle legacy legacy_postgres ramsey ramsey_end sequential_string
   sequential_binary sequential_end process_ticks ticks);
 
-# Without the wait for the clock, the same tests find ids that are out of order, also on a server that takes longer for
-# each than the clock for its next value.
+# Without the wait for the clock, the same tests find ids that are out of order. On a slow server, this needs a slower
+# clock.
 Comb::set_clock($clock, 0, 1000);
 $node->safe_psql('postgres', <<'SQL');
 DO $$

@@ -20,8 +20,8 @@ bool is_column_of(const RelOptInfo* rel, const Var* column) {
 // ---- orders --------------------------------------------------------------------------------------------------------
 
 // The column whose ranges the partitions of a table are, or null. A default partition that is read is in no order.
-// This reads no path of the table: where its rows are ordered, the planner has added the ones that are in order to the
-// result as well, and freed some. IS_PARTITIONED_REL would read the first.
+// Unlike IS_PARTITIONED_REL, REL_HAS_ALL_PART_PROPS reads no path of the table. When PostgreSQL orders the result, it
+// frees paths that the table still lists.
 const Var* partition_id(const RelOptInfo* rel) {
   if (!REL_HAS_ALL_PART_PROPS(rel) || rel->partexprs[0] == NIL ||
       rel->part_scheme->strategy != PARTITION_STRATEGY_RANGE || rel->part_scheme->partnatts != 1 ||
@@ -123,7 +123,7 @@ List* ordered_paths_by(PlannerInfo* root, RelOptInfo* rel, List* keys) {
     List* paths = NIL;
     for (int i = -1; (i = bms_next_member(rel->live_parts, i)) >= 0;) {
       RelOptInfo* part = rel->part_rels[i];
-      if (part->pathlist == NIL) return NIL;  // The planner has left out the whole table.
+      if (part->pathlist == NIL) return NIL;  // The planner has excluded the whole table.
       if (IS_DUMMY_REL(part)) continue;
       Path* path = get_cheapest_path_for_pathkeys(part->pathlist, keys, nullptr, criterion, false);
       if (path == nullptr) path = part->cheapest_total_path;  // which is sorted then
