@@ -66,12 +66,12 @@ ok(check_wait('flavour', 'flavour'), 'no wait of the SQL flavour sleeps past a r
 my $first = Comb::start_server('first', streaming => 1, settings => join "\n", 'log_statement = none',
 	'max_connections = 200', 'max_prepared_transactions = 300', 'wal_keep_size = 512MB',
 	'wal_retrieve_retry_interval = 100ms');
+$first->safe_psql('postgres', q{ALTER SYSTEM SET synchronous_standby_names = '"second", "follower"'});
 $first->backup('copy');
 my $second = PostgreSQL::Test::Cluster->new('second');
 $second->init_from_backup($first, 'copy', has_streaming => 1);
 $second->start;
-$first->safe_psql('postgres', $_) for q{ALTER SYSTEM SET synchronous_standby_names = '"second", "follower"'},
-  'SELECT pg_reload_conf()';
+$first->reload;
 my $crash = PostgreSQL::Test::Utils::tempdir() . '/crash';
 append_to_file($crash, <<'SH');
 exec >>"$0.log" 2>&1
@@ -79,11 +79,11 @@ set -e
 servers() { primary=$1 port=$2 log=$3 standby=$4 of_standby=$5; }
 if [ ! -e "$1/standby.signal" ]; then servers "$@"; else servers "$4" "$5" "$6" "$1" "$2"; fi
 start() { pg_ctl -w -D "$primary" -l "$log" start; }
+# After a crash, or a cancelled commit, rows are visible that the standby may not have. A commit waits for it.
+psql -qX -p "$port" -c "SELECT pg_logical_emit_message(true, '', '')" postgres
 pg_ctl -D "$primary" -m immediate stop
 if rm "$0.next" 2>/dev/null; then
 	start
-	# After a crash, rows are visible that the standby may not have. A commit waits for it.
-	psql -qX -p "$port" -c "SELECT pg_logical_emit_message(true, '', '')" postgres
 	exit
 fi
 touch "$0.next"
