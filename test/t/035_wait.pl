@@ -82,10 +82,7 @@ start() { pg_ctl -w -D "$primary" -l "$log" start; }
 # After a crash, or a cancelled commit, rows are visible that the standby may not have. A commit waits for it.
 psql -qX -p "$port" -c "SELECT pg_logical_emit_message(true, '', '')" postgres
 pg_ctl -D "$primary" -m immediate stop
-if rm "$0.next" 2>/dev/null; then
-	start
-	exit
-fi
+if rm "$0.next" 2>/dev/null; then start; exit; fi
 touch "$0.next"
 pg_ctl -w -D "$standby" promote
 rm -rf "$primary"
