@@ -21,6 +21,8 @@ record('noisy', 'comb_uuid', 10, 10, 10, 10, 10);
 record('noisy', 'comb_uuid twin', 10, 10.4, 10.4, 10.4, 10);
 record('noisy', 'slower', 14, 15, 15, 15, 14);
 record('noisy', 'slow', 13, 13, 13, 13, 13);
+record('agrees by chance', 'comb_uuid', 10, 10, 10, 10, 10);
+record('agrees by chance', 'comb_uuid twin', 10, 8, 11, 12, 9);
 record('few rounds', 'comb_uuid', 3, 1, 2);
 fact('cores', 2);
 my @keys = keys_of('quiet');
@@ -41,6 +43,7 @@ ok(!differs({ median => 1.02, low => 1.01, high => 1.03 }), 'a ratio within 3 % 
 
 cmp_ok(twins_differ('quiet'), '<=', 0.03, 'twins agree in a quiet case');
 cmp_ok(twins_differ('noisy'), '>', 0.03, 'twins differ in a noisy case');
+cmp_ok(twins_differ('agrees by chance'), '>', 0.03, 'twins differ if only their medians agree');
 ok(far('noisy', ratio('noisy', 'slower', 'comb_uuid')), 'a ratio beyond ten times that difference is told apart');
 ok(!far('noisy', ratio('noisy', 'slow', 'comb_uuid')), 'a smaller one is not');
 is(twins_differ('few rounds'), undef, 'a case without twins says nothing of them');

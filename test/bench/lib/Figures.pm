@@ -77,12 +77,15 @@ sub ratio
 # The key that has a twin.
 sub base_of { my ($case) = @_; my $twin = first { / twin$/ } keys_of($case); return $twin && $twin =~ s/ twin$//r }
 
-# twins_differ(CASE): by which part; nothing if there are none.
+# twins_differ(CASE): by which part; nothing if there are none. Medians can agree by chance, so it is at least the
+# standard error of their ratio, which for a normal distribution is 0.93 times the distance of the quartiles, by the
+# root of n.
 sub twins_differ
 {
 	my ($case) = @_;
 	my $base = base_of($case) // return;
-	return abs(ratio($case, "$base twin", $base)->{median} - 1);
+	my $ratio = ratio($case, "$base twin", $base);
+	return max(abs($ratio->{median} - 1), 0.93 * ($ratio->{high} - $ratio->{low}) / sqrt $ratio->{n});
 }
 
 # differs(RATIO): whether it is told apart from 1.
