@@ -77,9 +77,9 @@ sub ratio
 # The key that has a twin.
 sub base_of { my ($case) = @_; my $twin = first { / twin$/ } keys_of($case); return $twin && $twin =~ s/ twin$//r }
 
-# twins_differ(CASE): by which part; nothing if there are none. Medians can agree by chance, so it is at least the
-# standard error of their ratio, which for a normal distribution is 0.93 times the distance of the quartiles, by the
-# root of n.
+# twins_differ(CASE): by which part; nothing if there are none. Medians can agree by chance, so the result is at least
+# the standard error of the median ratio. For normal noise, that is 0.93 times the distance between the quartiles,
+# divided by the square root of n.
 sub twins_differ
 {
 	my ($case) = @_;
