@@ -163,14 +163,16 @@ sub copy_database
 	return;
 }
 $node->safe_psql('postgres', 'CREATE DATABASE schemas');
-$node->safe_psql('schemas', q{
+# From PostgreSQL 19 on, all strings are standard.
+my $strings = $node->pg_version->major < 19 ? 'SET standard_conforming_strings = off;' : '';
+$node->safe_psql('schemas', qq{
 	CREATE SCHEMA "My ids";
 	CREATE EXTENSION comb SCHEMA "My ids";
 	CREATE SCHEMA types;
 	CREATE EXTENSION citext SCHEMA types;
 	CREATE TABLE names (name types.citext PRIMARY KEY, n int);
 	SET quote_all_identifiers = on;
-	SET standard_conforming_strings = off;
+	$strings
 	SELECT "My ids".comb_track('names');
 	ALTER EXTENSION comb SET SCHEMA types;
 	CREATE TABLE others (id int PRIMARY KEY);
