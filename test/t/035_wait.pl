@@ -385,8 +385,8 @@ for (@ends)
 @readers = map { reader(", 'events'") } 1 .. 100;
 $_->{session}->send(within_a_minute("CALL comb_wait(:'place', '70 seconds', 'events') \\gset")) for @readers;
 sleeps(@readers);
-# Readers of one table pause before they look. PostgreSQL wakes a session ten seconds after it was idle, to report its
-# statistics.
+# Readers of one table pause before they look. Ten seconds after a session was last idle, PostgreSQL wakes it to report
+# its statistics, even if it is in a call by then.
 my $asleep = time;
 for (my $before = -1, my $tries = 0; $tries < 60 && ($before != sleeps_of(@readers) || time < $asleep + 11); ++$tries)
 {
