@@ -59,8 +59,8 @@ class session {
   ~session() { PQfinish(connection_); }
 
   void connect() {
-    // After a crash, the server is away for some time.
-    const double until = now() + (crash_command.empty() ? 0 : 60);
+    // After a crash, the server is away for some time, and a session may be ended while it connects.
+    const double until = now() + 60;
     do {
       PQfinish(connection_);
       connection_ = PQconnectdb((conninfo + " application_name=" + name_).c_str());
@@ -75,8 +75,12 @@ class session {
     std::vector<const char*> values;
     for (const std::string& each : parameters) values.push_back(each.empty() ? nullptr : each.c_str());
     const std::vector<Oid> types(values.size(), Oid{2950});  // uuid
-    const int sent = PQsendQueryParams(connection_, command.c_str(), static_cast<int>(values.size()), types.data(),
-                                       values.data(), nullptr, nullptr, 0);
+    // PQsendQueryParams sends a Sync, and PQputCopyEnd another one. If a COPY is cancelled before the first one, the
+    // server answers both, and libpq takes the second answer for that to the next command.
+    const int sent = command.rfind("COPY", 0) == 0
+                         ? PQsendQuery(connection_, command.c_str())
+                         : PQsendQueryParams(connection_, command.c_str(), static_cast<int>(values.size()),
+                                             types.data(), values.data(), nullptr, nullptr, 0);
     if (sent == 0) throw interrupted();
     return receive(command, expected);
   }

@@ -51,8 +51,8 @@ sub check_wait
 	  if $option{library};
 	my @command = ($check, "$servers dbname=$database", $seed, $seconds / 4, $kind, $copies, $option{crash} // ());
 	my $right = IPC::Run::run(\@command, '>', \my $out, '2>', \my $err);
-	# libpq prints what a server that ends says to a session that is connecting.
-	$err =~ s/^(FATAL|WARNING|DETAIL|HINT):  .*\n//mg if $option{crash};
+	# libpq prints what the server says to a session that is ended while it connects.
+	$err =~ s/^(FATAL|WARNING|DETAIL|HINT):  .*\n//mg;
 	note($out);
 	diag($out, $err) unless $right && !$err;
 	return $right && !$err;
