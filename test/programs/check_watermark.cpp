@@ -606,15 +606,21 @@ int main(int argc, char** argv) {
   connected.arrive_and_wait();
   std::puts("connected");
   std::fflush(stdout);
-  if (const double seconds = std::strtod(argv[3], nullptr); seconds > 0)
+  session server;
+  if (const double seconds = std::strtod(argv[3], nullptr); seconds > 0) {
     std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
-  else
+    // On a slow machine, until each table has rows.
+    server.connect();
+    for (const reader& one : readers)
+      while (server.run(std::string("SELECT id FROM ") + one.kind->table + " LIMIT 1").empty())
+        sleep_for(std::chrono::milliseconds(20));
+  } else {
     std::getchar();
+  }
   writing = false;
   for (auto& thread : writing_threads) thread.join();
 
   // Readers go on until all ids are below the watermark. With the SQL flavour, they hold it back themselves.
-  session server;
   for (id end{}; reading;) {
     try {
       server.connect();
