@@ -598,6 +598,11 @@ class Episode:
             for name in range(3):
                 walker.run(f"SELECT act('d{name} COMMIT')")
             walker.connection.finish()
+        # A session of dblink takes no further command if its last one was cancelled. It ends after its walker.
+        known = ", ".join(str(session.connection.backend_pid) for session in (observer, *writers))
+        while observer.run("SELECT FROM pg_stat_activity WHERE backend_type = 'client backend' AND "
+                           f"datname = current_database() AND pid NOT IN ({known})"):
+            time.sleep(.01)
         while self.end_prepared(observer, chance.random() < .5):
             pass
         self.check()
