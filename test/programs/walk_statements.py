@@ -39,7 +39,8 @@ SEEN = "(SELECT array_agg(n) FROM events)"
 INSERT = "INSERT INTO events DEFAULT VALUES"
 NOTE = "RAISE NOTICE 'answer:% % % %', r.q, r.w, r.seen, r.n;"
 
-# act('d1 COMMIT') runs COMMIT in a session of dblink. elsewhere() returns the watermark of such a session.
+# act('d1 COMMIT') runs COMMIT in a session of dblink, and ends the session after an error, because it takes no further
+# command if its last one was cancelled. elsewhere() returns the watermark of such a session.
 SETUP = f"""
 CREATE EXTENSION comb;
 CREATE EXTENSION dblink;
@@ -51,7 +52,9 @@ BEGIN
     IF left(what, 2) <> ALL (coalesce(dblink_get_connections(), '{{}}')) THEN
         PERFORM dblink_connect(left(what, 2), '{conninfo.replace("'", "''")}');
     END IF;
-    PERFORM dblink_exec(left(what, 2), substr(what, 4), false);
+    IF dblink_exec(left(what, 2), substr(what, 4), false) = 'ERROR' THEN
+        PERFORM dblink_disconnect(left(what, 2));
+    END IF;
     RETURN 0;
 END $$;
 CREATE FUNCTION elsewhere() RETURNS uuid LANGUAGE plpgsql AS $$
@@ -95,6 +98,11 @@ counts, errors, faults = collections.Counter(), collections.Counter(), set()
 
 class Crash(Exception):
     pass
+
+
+# Names are the server's, and a walk that ends with a crash leaves prepared transactions in its database.
+def gid(number):
+    return f"{observer.connection.db.decode()} {number}"
 
 
 class Session:
@@ -182,7 +190,7 @@ class Grammar:
         what = self.choose(INSERT, "BEGIN", "COMMIT", "ROLLBACK", "BEGIN; " + INSERT, "COMMIT; BEGIN; " + INSERT,
                            "INSERT INTO other VALUES (1)", "DO 'BEGIN PERFORM comb_uuid(); END'", "COMMIT PREPARED")
         if what == "COMMIT PREPARED":
-            what += f" 'g{chance.randrange(9)}'"
+            what += f" '{gid(chance.randrange(9))}'"
         return f"act('d{chance.choice((1, 2))} " + what.replace("'", "''") + "')"
 
     # A query that returns q, which is an expression for its name, w, seen and n. Returns the query, and whether it
@@ -516,14 +524,14 @@ class Episode:
 
     # Few transactions stay prepared.
     def new_prepared(self):
-        if len(observer.run("SELECT FROM pg_prepared_xacts")) > 5:
+        if len(observer.run("SELECT FROM pg_prepared_xacts WHERE database = current_database()")) > 5:
             self.end_prepared(observer, True)
         self.prepared += 1
-        return f"g{self.prepared}"
+        return gid(self.prepared)
 
     # Ends a prepared transaction, and returns whether there was one.
     def end_prepared(self, session, commit):
-        rows = observer.run("SELECT gid FROM pg_prepared_xacts ORDER BY gid")
+        rows = observer.run("SELECT gid FROM pg_prepared_xacts WHERE database = current_database() ORDER BY gid")
         if rows:
             session.run(f"{'COMMIT' if commit else 'ROLLBACK'} PREPARED '{chance.choice(rows)[0]}'")
         return bool(rows)
@@ -598,7 +606,7 @@ class Episode:
             for name in range(3):
                 walker.run(f"SELECT act('d{name} COMMIT')")
             walker.connection.finish()
-        # A session of dblink takes no further command if its last one was cancelled. It ends after its walker.
+        # A session of dblink ends after its walker, or after the command that was cancelled.
         known = ", ".join(str(session.connection.backend_pid) for session in (observer, *writers))
         while observer.run("SELECT FROM pg_stat_activity WHERE backend_type = 'client backend' AND "
                            f"datname = current_database() AND pid NOT IN ({known})"):
