@@ -614,12 +614,15 @@ SET enable_hashjoin = off; SET enable_seqscan = off;
 SELECT plan($$SELECT * FROM numbered_v AS n JOIN unnest('{1,2}'::bigint[]) AS p ON n.position = p$$)
   ~ 'Index Cond: .*id >= comb_stamp_boundary\(p.p\)' AS by_index;
 RESET enable_hashjoin; RESET enable_seqscan;
+-- With debug_parallel_query, each of these many queries would start a worker.
+SET max_parallel_workers_per_gather = 0;
 SELECT count(*) AS queries,
        count(*) FILTER (WHERE plan(query) ~ 'Filter|Sort') AS not_by_index,
        count(*) FILTER (WHERE result_of(query) IS DISTINCT FROM result_without(query)) AS different
 FROM (SELECT DISTINCT position + step AS at FROM numbered_v, generate_series(-1, 1) AS step
       WHERE tenant = 1 AND position < 9223372036854775806) AS p, unnest('{<,<=,=,>=,>}'::text[]) AS op,
      format('SELECT id FROM numbered_v WHERE position %s %s ORDER BY position, id', op, at) AS query;
+RESET max_parallel_workers_per_gather;
 SELECT condition, rows_of(query) AS rows, plan(query) !~ 'comb_stamp\(' AS replaced,
        rows_of(query) - rows_without(query) AS difference
 FROM unnest('{position > 0,position >= -5,position = 0::int2,position < 9223372036854775806,
