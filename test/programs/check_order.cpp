@@ -133,10 +133,9 @@ void run(const char* conninfo, const id_kind& kind, time_point until, std::size_
   PQfinish(connection);
 }
 
-// Sorts the ids by what `part` returns for them, and returns how often it is equal for two neighbours.
+// Returns how often `part` is equal for two neighbours.
 template <class Part>
-long count_repeated(std::vector<id>& ids, Part part) {
-  std::sort(ids.begin(), ids.end(), [part](const id& a, const id& b) { return part(a) < part(b); });
+long count_repeated(const std::vector<id>& ids, Part part) {
   long repeated = 0;
   for (std::size_t i = 1; i < ids.size(); ++i) repeated += part(ids[i]) == part(ids[i - 1]);
   return repeated;
@@ -174,12 +173,15 @@ int main(int argc, char** argv) {
     behind_itself += one.behind_itself;
     behind_others += one.behind_others;
   }
+  const auto stamp_of = [&kind](const id& one) { return one.bits(0, kind.stamp_bits); };
+  const auto random_of = [&kind](const id& one) { return one.bits(kind.random_from, kind.random_bits); };
+  // The stamp comes first, so this is the order of the stamps, too.
+  std::sort(all.begin(), all.end());
   const long repeated = count_repeated(all, [](const id& one) { return one; });
-  const long same_stamp = count_repeated(all, [&kind](const id& one) { return one.bits(0, kind.stamp_bits); });
-  const long same_random =
-      kind.random_bits
-          ? count_repeated(all, [&kind](const id& one) { return one.bits(kind.random_from, kind.random_bits); })
-          : 0;
+  const long same_stamp = count_repeated(all, stamp_of);
+  if (kind.random_bits)
+    std::sort(all.begin(), all.end(), [&](const id& a, const id& b) { return random_of(a) < random_of(b); });
+  const long same_random = kind.random_bits ? count_repeated(all, random_of) : 0;
 
   std::printf(
       "%ld ids of %s from %zu sessions in %.0f s: %ld repeated, %ld with the stamp of another, %ld with the random "
