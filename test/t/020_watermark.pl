@@ -20,8 +20,7 @@ my $seconds = $ENV{SECONDS} || 40;
 
 my $top = "$ENV{SANDBOX}/comb";
 my $readers = Comb::build_program('check_watermark');
-my $delayed = Comb::copy_source();
-system_or_bail("make -s -j2 -C $delayed CXX='g++ -DCOMB_DELAYS' with_llvm=no comb.so >$delayed/build.log 2>&1");
+my $delayed = Comb::delayed_library();
 
 my ($clock, %environment) = Comb::faked_clock();
 my $node = Comb::start_server(
@@ -80,10 +79,10 @@ make_tables('fast_tables', 'tables');
 $node->safe_psql('postgres', 'CREATE EXTENSION comb');
 ok(run_readers('fast_tables', 'tables', $seconds * 0.15), 'those of a table, too, beside strangers');
 
-make_tables('delayed', 'library', "$delayed/comb");
+make_tables('delayed', 'library', $delayed);
 ok(run_readers('delayed', 'library', $seconds * 0.2), 'readers receive each row exactly once with random delays');
-make_tables('delayed_tables', 'tables', "$delayed/comb");
-$node->safe_psql('postgres', "UPDATE pg_proc SET probin = '$delayed/comb' WHERE probin = '\$libdir/comb'");
+make_tables('delayed_tables', 'tables', $delayed);
+$node->safe_psql('postgres', "UPDATE pg_proc SET probin = '$delayed' WHERE probin = '\$libdir/comb'");
 ok(run_readers('delayed_tables', 'tables', $seconds * 0.2), 'those of a table, too, beside strangers');
 # On a slow machine few transactions run beside so many readers, so the two that are controls may need more of them.
 for (1 .. 20)
@@ -99,7 +98,7 @@ $node->stop;
 local @ENV{ keys %environment } = values %environment;
 Comb::set_clock($clock, '+0');
 $node->start;
-make_tables('disturbed', 'library', "$delayed/comb");
+make_tables('disturbed', 'library', $delayed);
 my %disturb = (
 	clock => sub { Comb::set_clock($clock, sprintf '%+d', int(rand(7200)) - 3600) },
 	kill => sub {

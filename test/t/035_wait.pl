@@ -20,8 +20,7 @@ my $copies = $ENV{SECONDS} ? 10 : 1;
 
 my $top = "$ENV{SANDBOX}/comb";
 my $check = Comb::build_program('check_wait');
-my $delayed = Comb::copy_source();
-system_or_bail("make -s -j2 -C $delayed CXX='g++ -DCOMB_DELAYS' with_llvm=no comb.so >$delayed/build.log 2>&1");
+my $delayed = Comb::delayed_library();
 
 my $node = Comb::start_server(
 	'main',
@@ -59,7 +58,7 @@ sub check_wait
 }
 
 ok(check_wait('fast', 'library'), 'no wait sleeps past a row, and each row is read once');
-ok(check_wait('delayed', 'library', library => "$delayed/comb"), 'no wait sleeps past a row with random delays');
+ok(check_wait('delayed', 'library', library => $delayed), 'no wait sleeps past a row with random delays');
 ok(check_wait('flavour', 'flavour'), 'no wait of the SQL flavour sleeps past a row');
 
 # By turns, a synchronous standby is promoted, and the server crashes.

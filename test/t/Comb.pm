@@ -3,6 +3,8 @@ package Comb;
 
 use strict;
 use warnings;
+use Fcntl ':flock';
+use File::Path qw(make_path);
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Session;
@@ -88,13 +90,29 @@ sub make_watermark_tables
 	return;
 }
 
-# Copies the source without what was built there, because make would use that. Returns the folder.
+# copy_source([FOLDER]): copies the source without what was built there, because make would use that. Returns the
+# folder.
 sub copy_source
 {
-	my $copy = PostgreSQL::Test::Utils::tempdir();
+	my $copy = shift // PostgreSQL::Test::Utils::tempdir();
 	my $without = "--exclude=./build --exclude='*.o' --exclude='*.bc' --exclude='*.so'";
 	system_or_bail("tar -C $top $without -cf - . | tar -C $copy -xf -");
 	return $copy;
+}
+
+# Builds the library with random delays, once for all tests, and returns it.
+sub delayed_library
+{
+	my $folder = "$ENV{SANDBOX}/delayed";
+	open my $lock, '>', "$folder.lock" or BAIL_OUT("$folder.lock: $!");
+	flock $lock, LOCK_EX;
+	if (!-e "$folder/comb.so")
+	{
+		make_path($folder);
+		copy_source($folder);
+		system_or_bail("make -s -j2 -C $folder CXX='g++ -DCOMB_DELAYS' with_llvm=no comb.so >$folder.log 2>&1");
+	}
+	return "$folder/comb";
 }
 
 # built_copy(PATTERN): copies the tree with what was built there, and has make compile the sources of src/pg again that
