@@ -338,8 +338,8 @@ sub settings
 	  for grep { chance(0.3) } map { "enable_$_" } qw(seqscan indexscan indexonlyscan bitmapscan hashjoin mergejoin
 	  nestloop sort hashagg incremental_sort partition_pruning material);
 	push @set, 'enable_partitionwise_join = on', 'enable_partitionwise_aggregate = on' if chance(0.2);
-	# Starting workers takes longer than all else in a query. With a cost of 0, or without enable_material, a nested loop
-	# starts some for each row.
+	# Starting workers takes longer than all else in a query, so most queries have none. With a cost of 0, or without
+	# enable_material, a nested loop would start some for each row.
 	push @set, chance(0.2)
 	  ? ('parallel_setup_cost = 10', 'parallel_tuple_cost = 0', 'min_parallel_table_scan_size = 0',
 		'min_parallel_index_scan_size = 0', 'enable_material = on')
