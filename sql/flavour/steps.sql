@@ -68,19 +68,24 @@
               SELECT p.oid FROM pg_proc AS p
               WHERE p.pronamespace = (SELECT n.oid FROM pg_namespace AS n WHERE n.nspname = 'pgtle')));
 
--- Waits for the transactions that were open when the step before ended, which replaced the function {{1}}.
+-- Waits for the transactions that were open when the step before ended, which replaced the function {{1}}; then for
+-- those that were prepared meanwhile; and then for snapshots from before the end of any of these, because samples of
+-- the library that such a snapshot finds do not count them. Who begins later sees all their rows.
 -- == wait: part
   IF (SELECT p.xmin FROM pg_proc AS p WHERE p.oid = to_regprocedure('{{1}}')) = pg_current_xact_id()::xid THEN
     RAISE EXCEPTION USING ERRCODE := '55000', MESSAGE := 'readers could miss rows if comb moved in one transaction',
       HINT := 'Run ALTER EXTENSION comb UPDATE TO ''{{2}}'' before, in a transaction of its own.';
   END IF;
-  LOOP
-    PERFORM pg_stat_clear_snapshot();
-    EXIT WHEN NOT EXISTS (SELECT FROM pg_stat_get_activity(NULL) AS a
-                          WHERE {{is_of_database}} AND ({{began}} < at) AND (a.pid <> pg_backend_pid()))
-              AND NOT EXISTS (SELECT FROM pg_prepared_xacts AS p
-                              WHERE (p.database = current_database()) AND (p.prepared < at));
-    PERFORM pg_sleep(0.1);
+  FOR round IN 1 .. 3 LOOP
+    at := clock_timestamp();
+    LOOP
+      PERFORM pg_stat_clear_snapshot();
+      EXIT WHEN NOT EXISTS (SELECT FROM pg_stat_get_activity(NULL) AS a
+                            WHERE {{is_of_database}} AND ({{began}} < at) AND (a.pid <> pg_backend_pid()))
+                AND NOT EXISTS (SELECT FROM pg_prepared_xacts AS p
+                                WHERE (p.database = current_database()) AND (p.prepared < at));
+      PERFORM pg_sleep(0.1);
+    END LOOP;
   END LOOP;
 
 -- The schema of comb.sql. Other roles can use it. The owner of a schema can replace what is in it, so it must be the

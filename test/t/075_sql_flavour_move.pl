@@ -27,14 +27,34 @@ my $run = IPC::Run::start(
 	[ $readers, $node->connstr('shop'), $seed, 9, 'flavour', @names, 'naive' ],
 	'>', \my $out, '2>', \my $err, IPC::Run::timeout(300));
 sleep 2;
-# A transaction makes an id before the first step, and inserts it when the second step has begun.
+# A transaction makes an id before the first step. It inserts it and is prepared when the second step has begun. Until
+# it ends, and while a reader has a snapshot from before its end, there is no watermark above the id.
 my $slow = Session->new($node->connstr('shop'));
 my ($id) = $slow->rows('BEGIN; SELECT comb_uuid()');
+
+sub meanwhile
+{
+	$node->poll_query_until('shop',
+		q{SELECT count(*) = 1 FROM pg_stat_activity WHERE query ~ '^ALTER EXTENSION' AND wait_event = 'PgSleep'})
+	  or die 'the second step does not wait';
+	$slow->rows("INSERT INTO events VALUES ('$id', 0); PREPARE TRANSACTION 'slow'; SELECT 1");
+	sleep 2;
+	my $old = Session->new($node->connstr('shop'));
+	is_deeply([ $old->rows("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT comb_watermark() <= '$id'") ],
+		['t'], 'the second step waits for a transaction that is prepared meanwhile');
+	$slow->rows("COMMIT PREPARED 'slow'; SELECT 1");
+	sleep 2;
+	# The session hears of new functions when it locks another table.
+	is_deeply([ $old->rows("SELECT comb_watermark() <= '$id' FROM numbers WHERE n = 1; COMMIT") ],
+		['t'], 'and for snapshots from before its end');
+	$old->close;
+	return;
+}
+
 for my $n (0 .. $#steps)
 {
 	my $move = IPC::Run::start([ 'psql', '-Xq', '-d', $node->connstr('shop'), '-c', $steps[$n] ], '2>', \my $error);
-	sleep 1;
-	$slow->rows("INSERT INTO events VALUES ('$id', 0); COMMIT; SELECT 1") if $n == 1;
+	meanwhile() if $n == 1;
 	ok($move->finish, "it runs under load: $steps[$n]") or diag($error);
 }
 $slow->close;
