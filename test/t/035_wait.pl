@@ -300,7 +300,7 @@ for my $n (0 .. $#names)
 }
 
 # A table that is dropped is noticed when the session looks again.
-for my $case ([ 'at the timeout', '1 second', 'SELECT 1' ],
+for my $case ([ 'at the timeout', '10 seconds', 'SELECT 1' ],
 	[ 'at the end of a transaction', '1 minute', 'INSERT INTO events (n) VALUES (1)' ])
 {
 	my ($when, $timeout, $sql) = @$case;
