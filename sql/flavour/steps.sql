@@ -68,9 +68,10 @@
               SELECT p.oid FROM pg_proc AS p
               WHERE p.pronamespace = (SELECT n.oid FROM pg_namespace AS n WHERE n.nspname = 'pgtle')));
 
--- Waits for the transactions that were open when the step before ended, which replaced the function {{1}}; then for
--- those that were prepared meanwhile; and then for snapshots from before the end of any of these, because samples of
--- the library that such a snapshot finds do not count them. Who begins later sees all their rows.
+-- Waits for the transactions that were open when the step before ended, which replaced the function {{1}}. The second
+-- round waits for those that were prepared during the first. The third waits for snapshots that do not see all rows of
+-- these transactions: the library does not know their ids, and could return a watermark above one. Snapshots that are
+-- taken later see all of these rows.
 -- == wait: part
   IF (SELECT p.xmin FROM pg_proc AS p WHERE p.oid = to_regprocedure('{{1}}')) = pg_current_xact_id()::xid THEN
     RAISE EXCEPTION USING ERRCODE := '55000', MESSAGE := 'readers could miss rows if comb moved in one transaction',

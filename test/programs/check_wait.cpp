@@ -569,7 +569,7 @@ int main(int argc, char** argv) {
   checker check;
   scenarios of(check, std::strtoull(argv[2], nullptr, 10));
   bool is_right = check.settle();
-  // On a slow machine, until each reader has rows.
+  // On a slow machine, it continues until each reader has rows.
   for (const double end = now() + std::strtod(argv[3], nullptr); is_right && (now() < end || !check.have_rows());) {
     int weights = 0;
     for (const scenario& each : all) weights += each.weight;

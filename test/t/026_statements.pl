@@ -9,7 +9,8 @@ use Session;
 use Test::More;
 
 my $nil = '00000000-0000-0000-0000-000000000000';
-# A session's first use of comb finds fewer rows if another process, such as autovacuum, changes a table meanwhile.
+# If another process, such as autovacuum, changes a table during the first query of a session, the query can return
+# fewer rows. The next one returns them.
 my $node = Comb::start_server(
 	'main',
 	streaming => 'logical',

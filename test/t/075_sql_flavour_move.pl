@@ -27,8 +27,8 @@ my $run = IPC::Run::start(
 	[ $readers, $node->connstr('shop'), $seed, 9, 'flavour', @names, 'naive' ],
 	'>', \my $out, '2>', \my $err, IPC::Run::timeout(300));
 sleep 2;
-# A transaction makes an id before the first step. It inserts it and is prepared when the second step has begun. Until
-# it ends, and while a reader has a snapshot from before its end, there is no watermark above the id.
+# A transaction makes an id before the first step. While the second step waits, the transaction inserts the id, is
+# prepared, and is committed. No reader may get a watermark above the id whose snapshot does not see the row.
 my $slow = Session->new($node->connstr('shop'));
 my ($id) = $slow->rows('BEGIN; SELECT comb_uuid()');
 
@@ -44,9 +44,9 @@ sub meanwhile
 		['t'], 'the second step waits for a transaction that is prepared meanwhile');
 	$slow->rows("COMMIT PREPARED 'slow'; SELECT 1");
 	sleep 2;
-	# The session hears of new functions when it locks another table.
+	# A session learns of a replaced function when it locks another table.
 	is_deeply([ $old->rows("SELECT comb_watermark() <= '$id' FROM numbers WHERE n = 1; COMMIT") ],
-		['t'], 'and for snapshots from before its end');
+		['t'], 'the second step waits for a snapshot that does not see the row');
 	$old->close;
 	return;
 }
