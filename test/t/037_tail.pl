@@ -12,6 +12,7 @@ use Comb;
 use Document;
 use Fcntl ':flock';
 use IO::Socket::INET;
+use POSIX ();
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Session;
@@ -41,23 +42,39 @@ $node->reload;
 my $database;
 my $files = 0;
 
-# start(ARGUMENT ...): starts the program, and returns its process. The last one's output and errors are in $out, $err.
 my ($out, $err);
 my %running;
 END { kill 'KILL', keys %running }
 
+# child(CODE): starts a process for code that executes a program, and returns it. From 17 on, PostgreSQL's modules have
+# SIGTERM end a test by way of END. Before it has become the program, the child would end all tests so.
+sub child
+{
+	my ($code) = @_;
+	local $SIG{TERM} = 'DEFAULT';
+	my $pid = fork // BAIL_OUT("fork: $!");
+	if (!$pid)
+	{
+		$code->();
+		POSIX::_exit(127);
+	}
+	$running{$pid} = 1;
+	return $pid;
+}
+
+# start(ARGUMENT ...): starts the program, and returns its process. The last one's output and errors are in $out, $err.
 sub start
 {
 	my (@arguments) = @_;
 	($out, $err) = ("$folder/out." . ++$files, "$folder/err.$files");
 	append_to_file($_, '') for $out, $err;
-	my $pid = fork // BAIL_OUT("fork: $!");
-	$running{$pid} = 1;
-	return $pid if $pid;
-	open STDIN, '<', '/dev/null';
-	open STDOUT, '>', $out;
-	open STDERR, '>', $err;
-	exec 'comb_tail', '-d', $node->connstr($database), @arguments;
+	my $program = sub {
+		open STDIN, '<', '/dev/null';
+		open STDOUT, '>', $out;
+		open STDERR, '>', $err;
+		exec 'comb_tail', '-d', $node->connstr($database), @arguments;
+	};
+	return child($program);
 }
 
 # ended(PID): waits until the process ends, and returns its status, or what killed it.
@@ -345,13 +362,12 @@ sub tests_of_targets
 
 	# A reader that does not read more than the pipe takes. Nothing is open meanwhile, and SIGTERM ends it.
 	pipe my $read, my $write or die;
-	$pid = fork // die;
-	if (!$pid)
-	{
+	my $writes = sub {
 		open STDOUT, '>&', $write;
 		close $read;
 		exec 'comb_tail', '-d', $node->connstr($database), 'targets', '--columns', q{repeat('x', 1000)};
-	}
+	};
+	$pid = child($writes);
 	close $write;
 	becomes(sub { sql("SELECT count(*) $sessions AND state = 'idle' AND query LIKE '%COPY%'") }, 'its output is blocked');
 	my $nothing = 'xact_start IS NULL, backend_xmin IS NULL';
@@ -620,11 +636,7 @@ sub tests_of_pooler
 		'[pgbouncer]', "listen_port = $port", "unix_socket_dir = $folder", 'auth_type = any', 'pool_mode = transaction',
 		'default_pool_size = 2', 'server_login_retry = 1');
 	my $pooler;
-	my $start_pooler = sub {
-		$pooler = fork // BAIL_OUT("fork: $!");
-		$running{$pooler} = 1;
-		exec 'pgbouncer', '-q', $ini if !$pooler;
-	};
+	my $start_pooler = sub { $pooler = child(sub { exec 'pgbouncer', '-q', $ini }) };
 	$start_pooler->();
 	sql('CREATE TABLE pooled (id uuid PRIMARY KEY DEFAULT comb_uuid(), n int)');
 	my $file = "$folder/pooled.jsonl";
