@@ -569,7 +569,8 @@ int main(int argc, char** argv) {
   checker check;
   scenarios of(check, std::strtoull(argv[2], nullptr, 10));
   bool is_right = check.settle();
-  // First, each twice, so that a slow machine leaves none out: test/t/035 has two kinds of crashes. Then at random.
+  // First, each scenario happens twice, because the crashes of test/t/035 are of two kinds by turns. Then, at random
+  // until the time is over and each reader has rows.
   const double end = now() + std::strtod(argv[3], nullptr);
   for (std::size_t n = 0; is_right && (n < 2 * count || now() < end || !check.have_rows()); ++n) {
     std::size_t chosen = n % count;

@@ -46,8 +46,8 @@ my ($out, $err);
 my %running;
 END { kill 'KILL', keys %running }
 
-# child(CODE): starts a process for code that executes a program, and returns it. From 17 on, PostgreSQL's modules have
-# SIGTERM end a test by way of END. Before it has become the program, the child would end all tests so.
+# child(CODE): starts a process for code that executes a program, and returns it. From 17 on, PostgreSQL's modules run
+# END on SIGTERM. A child that is ended before it executes the program must not run it: END would kill all tests.
 sub child
 {
 	my ($code) = @_;
