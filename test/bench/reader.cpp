@@ -1,6 +1,7 @@
-// Readers of a table of test/bench/waiting.sql, each with a connection, for some seconds after they say "ready".
+// Readers of a table of test/bench/waiting.sql, each with a connection. They say "ready", and read until their input
+// ends.
 //
-//   reader comb_wait|LISTEN|PAUSE|COMMAND TABLE READERS SECONDS
+//   reader comb_wait|LISTEN|PAUSE|COMMAND TABLE READERS
 //   reader COMMAND
 //
 // With PAUSE, a reader looks for new rows, and then sleeps as many milliseconds. A COMMAND is a program with arguments,
@@ -16,6 +17,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -29,10 +31,8 @@
 
 namespace {
 
-using steady = std::chrono::steady_clock;
-
 std::string way, table;
-steady::duration lasts;
+std::atomic<bool> is_over = false;
 
 [[noreturn]] void fail(const std::string& message) {
   std::fprintf(stderr, "%s\n", message.c_str());
@@ -99,7 +99,7 @@ void read_table(reader& me, std::latch& all_ready) {
   std::string place = run(connection, "SELECT " + watermark).first();
   const double before = processor_time(PQbackendPID(connection));
   all_ready.arrive_and_wait();
-  for (const auto end = steady::now() + lasts; steady::now() < end;) {
+  while (!is_over) {
     std::string next;
     if (waits) next = run(connection, "CALL comb_wait($1, '1 s', '" + table + "')", {place.c_str()}).first();
     const result found =
@@ -119,8 +119,8 @@ void read_table(reader& me, std::latch& all_ready) {
 }
 
 // The last column of a row is the time when it was made. What pgoutput sends is binary, with columns in text.
-void read_lines(reader& me, std::latch& all_ready, int seconds) {
-  FILE* const output = popen(("timeout -s INT " + std::to_string(seconds) + " " + way + " 2>/dev/null").c_str(), "r");
+void read_lines(reader& me, std::latch& all_ready) {
+  FILE* const output = popen(("{ " + way + " & cat; kill $!; } 2>/dev/null").c_str(), "r");
   std::this_thread::sleep_for(std::chrono::milliseconds(300));  // until it is connected
   all_ready.arrive_and_wait();
   char* line = nullptr;
@@ -137,14 +137,14 @@ void read_lines(reader& me, std::latch& all_ready, int seconds) {
 }
 
 void read_all(const std::string& command) {
-  const auto start = steady::now();
+  const auto start = std::chrono::steady_clock::now();
   FILE* const output = popen(command.c_str(), "r");
   std::vector<char> buffer(1 << 16);
   long lines = 0;
   while (const std::size_t size = std::fread(buffer.data(), 1, buffer.size(), output))
     lines += std::count(buffer.begin(), buffer.begin() + static_cast<std::ptrdiff_t>(size), '\n');
   if (pclose(output) != 0) fail("failed: " + command);
-  const std::chrono::duration<double> seconds = steady::now() - start;
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   rusage used{};
   getrusage(RUSAGE_CHILDREN, &used);
   std::printf("%ld %g %g\n", lines, seconds.count(), static_cast<double>(used.ru_maxrss) / 1024);
@@ -157,20 +157,22 @@ int main(int argc, char** argv) {
     read_all(argv[1]);
     return 0;
   }
-  if (argc != 5) fail("usage: reader comb_wait|LISTEN|PAUSE|COMMAND TABLE READERS SECONDS, or reader COMMAND");
+  if (argc != 4) fail("usage: reader comb_wait|LISTEN|PAUSE|COMMAND TABLE READERS, or reader COMMAND");
   way = argv[1];
   table = argv[2];
   const bool is_command = way.find(' ') != std::string::npos;
   std::vector<reader> readers(std::stoul(argv[3]));
-  const int seconds = std::stoi(argv[4]);
-  lasts = std::chrono::seconds(seconds);
   std::latch all_ready(static_cast<std::ptrdiff_t>(readers.size()) + 1);
   std::vector<std::jthread> threads;
   for (reader& each : readers)
-    threads.emplace_back([&] { is_command ? read_lines(each, all_ready, seconds) : read_table(each, all_ready); });
+    threads.emplace_back([&] { is_command ? read_lines(each, all_ready) : read_table(each, all_ready); });
   all_ready.arrive_and_wait();
   std::puts("ready");
   std::fflush(stdout);
+  if (!is_command)
+    while (std::getchar() != EOF) {
+    }
+  is_over = true;
   threads.clear();
   std::vector<double> late;
   for (const reader& each : readers) late.insert(late.end(), each.late.begin(), each.late.end());
