@@ -112,11 +112,13 @@ void run(const char* conninfo, const id_kind& kind, time_point until, std::size_
   if (PQstatus(connection) != CONNECTION_OK) fail(connection);
 
   const std::string select = std::string("SELECT ") + kind.expression + " FROM generate_series(1, ";
-  const std::string one = select + "1) AS g", many = select + "100) AS g";
-  mine.ids.reserve(wanted + 100);
+  const std::size_t several = std::max<std::size_t>(100, wanted / 5000);
+  const std::string one = select + "1) AS g", many = select + std::to_string(several) + ") AS g";
+  mine.ids.reserve(wanted + several);
   id last;
   for (int round = 0; mine.ids.size() < wanted || std::chrono::steady_clock::now() < until; ++round) {
-    // Single ids alternate most closely with those of other sessions. Every fourth query makes 100 ids.
+    // Single ids alternate most closely with those of other sessions. Every fourth query makes several: many, where
+    // millions are wanted, because a query takes as long as a hundred ids.
     const char* query = (round % 4 ? one : many).c_str();
     const id before = greatest();
     PGresult* result = PQexecParams(connection, query, 0, nullptr, nullptr, nullptr, nullptr, 1);
