@@ -118,9 +118,10 @@ void read_table(reader& me, std::latch& all_ready) {
   PQfinish(connection);
 }
 
-// The last column of a row is the time when it was made. What pgoutput sends is binary, with columns in text.
+// The last column of a row is the time when it was made. What pgoutput sends is binary, with columns in text. SIGINT is
+// what ends pg_recvlogical properly in all versions.
 void read_lines(reader& me, std::latch& all_ready) {
-  FILE* const output = popen(("{ " + way + " & cat; kill $!; } 2>/dev/null").c_str(), "r");
+  FILE* const output = popen(("{ " + way + " & cat; kill -INT $!; } 2>/dev/null").c_str(), "r");
   std::this_thread::sleep_for(std::chrono::milliseconds(300));  // until it is connected
   all_ready.arrive_and_wait();
   char* line = nullptr;

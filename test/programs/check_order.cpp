@@ -117,8 +117,8 @@ void run(const char* conninfo, const id_kind& kind, time_point until, std::size_
   mine.ids.reserve(wanted + several);
   id last;
   for (int round = 0; mine.ids.size() < wanted || std::chrono::steady_clock::now() < until; ++round) {
-    // Single ids alternate most closely with those of other sessions. Every fourth query makes several: many, where
-    // millions are wanted, because a query takes as long as a hundred ids.
+    // Single ids alternate most closely with those of other sessions. Every fourth query makes several: more where
+    // millions are wanted, because a query takes as long as dozens of ids.
     const char* query = (round % 4 ? one : many).c_str();
     const id before = greatest();
     PGresult* result = PQexecParams(connection, query, 0, nullptr, nullptr, nullptr, nullptr, 1);

@@ -86,8 +86,8 @@ sub pgbench_output
 	return run_command('pgbench', '-n', @variables, '-f', "test/bench/$script.sql", @options);
 }
 
-# pgbench(SCRIPT, {VARIABLE => VALUE}, OPTION ...): transactions per second. The time that -T gives begins before the
-# sessions connect. On a machine with much else to do it may end before they have, so that it is given again.
+# pgbench(SCRIPT, {VARIABLE => VALUE}, OPTION ...): transactions per second. The time of -T begins before the sessions
+# connect. On a busy machine it may be over before they have; pgbench is run again then.
 sub pgbench
 {
 	my $output = pgbench_output(@_);
